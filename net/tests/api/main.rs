@@ -20,6 +20,7 @@ mod drift;
 mod expanded;
 mod given_up;
 mod indices;
+mod keys;
 mod lacking;
 mod letting_in;
 mod limited;

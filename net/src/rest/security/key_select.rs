@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use authz::privilege::fits;
 use authz::record::key::ApiKey;
 use authz::record::role::Role;
 use authz::{Command, State, Via};
@@ -30,17 +29,29 @@ struct Select {
 impl Select {
     fn holds(&self, key: &ApiKey) -> bool {
         (self.ids.is_empty() || self.ids.contains(&key.id))
-            && self.name.as_ref().is_none_or(|name| name.is_empty() || fits(name, &key.name))
+            && self.name.as_ref().is_none_or(|name| is_meant(name, &key.name))
             && self.realm.as_ref().is_none_or(|realm| *realm == key.realm.0)
             && self.username.as_ref().is_none_or(|user| *user == key.owner)
     }
 
-    fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-            && self.name.is_none()
-            && self.realm.is_none()
-            && self.username.is_none()
+    /// Does it name somebody's keys, by who owns them?
+    fn names_owner(&self) -> bool {
+        self.realm.is_some() || self.username.is_some()
     }
+}
+
+/// Does a name that was asked for mean a key of this name? A star at its end alone stands for what follows;
+/// anywhere else it is itself, and so is every other character: a name must not take other keys along.
+fn is_meant(asked: &str, name: &str) -> bool {
+    match asked.strip_suffix('*') {
+        Some(begin) => name.starts_with(begin),
+        None => asked == name,
+    }
+}
+
+/// A text that says something: what is blank names nothing, and must never be taken for everything.
+fn said(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
 /// The keys that the caller may look after among those meant.
@@ -84,7 +95,7 @@ fn find<E: Env>(
 /// `GET /_security/api_key`.
 pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
-    let text = |name: &str| call.params.text(name).map(str::to_owned);
+    let text = |name: &str| said(call.params.text(name));
     let select = Select {
         ids: text("id").into_iter().collect(),
         name: text("name"),
@@ -92,10 +103,23 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         realm: text("realm_name"),
         username: text("username"),
     };
-    if select.owner && (select.realm.is_some() || select.username.is_some()) {
-        return Err(Error::validation(&[
+    let mut problems = Vec::new();
+    if (!select.ids.is_empty() || select.name.is_some()) && select.names_owner() {
+        problems.push(
+            "username or realm name must not be specified when the api key id or api key name is \
+             specified",
+        );
+    }
+    if select.owner && select.names_owner() {
+        problems.push(
             "neither username nor realm-name may be specified when retrieving owned API keys",
-        ]));
+        );
+    }
+    if !select.ids.is_empty() && select.name.is_some() {
+        problems.push("only one of [api key id, api key name] can be specified");
+    }
+    if !problems.is_empty() {
+        return Err(Error::validation(&problems));
     }
     let limited = call.params.flag("with_limited_by", false)?;
     let active = call.params.flag("active_only", false)?;
@@ -187,38 +211,78 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     queries::answer(call, "api_keys", &fields, rows.collect())
 }
 
+/// The ids in a body; none is not the same as an empty list.
+fn given_ids(body: &Body<'_>) -> Result<Option<Vec<String>>> {
+    let (id, ids) = (body.text("id")?, body.value("ids"));
+    match (id, ids) {
+        (Some(_), Some(_)) => {
+            Err(Error::illegal_argument("Must use either [id] or [ids], not both at the same time"))
+        }
+        (Some(id), None) => Ok(Some(vec![id.to_owned()])),
+        // One alone may stand without a list, and holds no commas that mean anything.
+        (None, Some(Value::String(id))) => Ok(Some(vec![id.clone()])),
+        (None, _) => body.texts("ids"),
+    }
+}
+
+/// What Elasticsearch finds wrong with a request to invalidate keys. An empty list of ids or a blank name must
+/// not come to mean all keys.
+fn problems(ids: Option<&[String]>, select: &Select) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut wrong = |what: &str| problems.push(what.to_owned());
+    if ids.is_none() && select.name.is_none() && !select.names_owner() && !select.owner {
+        wrong(
+            "One of [api key id(s), api key name, username, realm name] must be specified if \
+             [owner] flag is false",
+        );
+    }
+    if let Some(ids) = ids {
+        let blank = ids.iter().enumerate().filter(|(_, id)| id.trim().is_empty());
+        let blank: Vec<String> = blank.map(|(at, _)| at.to_string()).collect();
+        if ids.is_empty() {
+            wrong("Field [ids] cannot be empty");
+        } else if !blank.is_empty() {
+            let (id, position) =
+                if blank.len() == 1 { ("id", "position") } else { ("ids", "positions") };
+            wrong(&format!(
+                "Field [ids] must not contain blank id, but got blank {id} at index {position}: [{}]",
+                blank.join(", ")
+            ));
+        }
+    }
+    if (ids.is_some() || select.name.is_some()) && select.names_owner() {
+        wrong(
+            "username or realm name must not be specified when the api key id(s) or api key name are \
+             specified",
+        );
+    }
+    if select.owner && select.names_owner() {
+        wrong("neither username nor realm-name may be specified when invalidating owned API keys");
+    }
+    if ids.is_some() && select.name.is_some() {
+        wrong("only one of [api key id(s), api key name] can be specified");
+    }
+    problems
+}
+
 /// `DELETE /_security/api_key`.
 pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     let body = call.required_map()?;
     let fields = ["ids", "id", "name", "realm_name", "username", "owner"];
     let body = Body::new(&body, "invalidate api key request", &fields)?;
-    let text = |name: &str| body.text(name).map(|text| text.map(str::to_owned));
+    let text = |name: &str| body.text(name).map(said);
+    let ids = given_ids(&body)?;
     let select = Select {
-        ids: match text("id")? {
-            Some(id) => vec![id],
-            None => body.texts("ids")?.unwrap_or_default(),
-        },
+        ids: ids.clone().unwrap_or_default(),
         name: text("name")?,
         owner: body.flag("owner")?.unwrap_or_default(),
         realm: text("realm_name")?,
         username: text("username")?,
     };
-    if select.is_empty() && !select.owner {
-        return Err(Error::validation(&[
-            "One of [api key id(s), api key name, username, realm name] must be specified if \
-             [owner] flag is false",
-        ]));
-    }
-    if select.owner && (select.realm.is_some() || select.username.is_some()) {
-        return Err(Error::validation(&[
-            "neither username nor realm-name may be specified when invalidating owned API keys",
-        ]));
-    }
-    if !select.ids.is_empty() && select.name.is_some() {
-        return Err(Error::validation(&[
-            "only one of [api key id(s), api key name] can be specified",
-        ]));
+    let problems = problems(ids.as_deref(), &select);
+    if !problems.is_empty() {
+        return Err(Error::validation(&problems));
     }
     let found = find(call, &desk, &select)?;
     let (live, dead): (Vec<_>, Vec<_>) =

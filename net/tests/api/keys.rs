@@ -1,0 +1,102 @@
+//! Which API keys are meant.
+
+use json::{Value, json};
+
+use crate::browser::basic;
+use crate::place::{Client, at, with_security};
+
+/// Makes keys of these names for whoever speaks.
+async fn make(client: &mut Client, names: &[&str]) {
+    for name in names {
+        let body = json::to_string(&json!({"name": *name}));
+        client.good("POST", "/_security/api_key", &body).await;
+    }
+}
+
+/// Names of the keys that live, sorted.
+async fn living(client: &mut Client) -> Vec<String> {
+    let found = client.good("GET", "/_security/api_key?active_only=true", "").await;
+    let keys = at(&found, &["api_keys"]).as_array().expect("keys").iter();
+    let names = keys.filter_map(|key| key.get("name").and_then(Value::as_str));
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+/// A blank name and an empty list of ids were taken for everything: all keys of everybody were gone.
+#[test]
+fn what_names_nothing_invalidates_nothing() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        make(&mut client, &["one", "two"]).await;
+        let nothing = "One of [api key id(s), api key name, username, realm name] must be specified if [owner] \
+                       flag is false";
+        let empty = "Field [ids] cannot be empty";
+        let blank =
+            "Field [ids] must not contain blank id, but got blank id at index position: [1]";
+        let owned = "username or realm name must not be specified when the api key id(s) or api key name are \
+                     specified";
+        for (body, problems) in [
+            (r#"{}"#, vec![nothing]),
+            (r#"{"name":""}"#, vec![nothing]),
+            (r#"{"name":"  "}"#, vec![nothing]),
+            (r#"{"username":"","realm_name":"\t"}"#, vec![nothing]),
+            (r#"{"ids":[]}"#, vec![empty]),
+            (r#"{"ids":[],"owner":true}"#, vec![empty]),
+            (r#"{"ids":[],"username":"elastic"}"#, vec![empty, owned]),
+            (r#"{"ids":["x",""]}"#, vec![blank]),
+            (
+                r#"{"ids":[""," "]}"#,
+                vec![
+                    "Field [ids] must not contain blank id, but got blank ids at index positions: [0, 1]",
+                ],
+            ),
+            (r#"{"ids":["x"],"username":"elastic"}"#, vec![owned]),
+            (r#"{"name":"one","realm_name":"reserved"}"#, vec![owned]),
+            (
+                r#"{"owner":true,"username":"elastic"}"#,
+                vec![
+                    "neither username nor realm-name may be specified when invalidating owned API keys",
+                ],
+            ),
+            (
+                r#"{"ids":["x"],"name":"one"}"#,
+                vec!["only one of [api key id(s), api key name] can be specified"],
+            ),
+        ] {
+            let told: String = problems
+                .iter()
+                .enumerate()
+                .map(|(at, problem)| format!("{}: {problem};", at + 1))
+                .collect();
+            assert_eq!(
+                client.bad("DELETE", "/_security/api_key", body).await,
+                format!("400 action_request_validation_exception: Validation Failed: {told}"),
+                "{body}"
+            );
+        }
+        assert_eq!(
+            client.bad("DELETE", "/_security/api_key", r#"{"id":"x","ids":["x"]}"#).await,
+            "400 illegal_argument_exception: Must use either [id] or [ids], not both at the same time"
+        );
+        assert_eq!(living(&mut client).await, ["one", "two"]);
+    });
+}
+
+/// `prod?` took `prod1` along, and `a*b` took `axxb`.
+#[test]
+fn a_name_is_itself_but_for_a_star_at_its_end() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        make(&mut client, &["prod1", "prod?", "a*b", "axxb", "dev1", "dev2"]).await;
+        for name in ["prod?", "a*b", "dev*"] {
+            let body = json::to_string(&json!({"name": name}));
+            client.good("DELETE", "/_security/api_key", &body).await;
+        }
+        assert_eq!(living(&mut client).await, ["axxb", "prod1"]);
+        let found = client.good("GET", "/_security/api_key?name=pro*&active_only=true", "").await;
+        assert_eq!(at(&found, &["api_keys"]).as_array().map(<[_]>::len), Some(1));
+        client.good("DELETE", "/_security/api_key", r#"{"name":"*"}"#).await;
+        assert!(living(&mut client).await.is_empty());
+    });
+}
