@@ -1,14 +1,16 @@
 //! From an `Authorization` header to a principal.
 //!
 //! Always true
-//! 1. A password is checked by its slow hash on a worker; for 20 minutes after that this core
-//!    remembers an HMAC-SHA-256 of it, under a key that this core drew at its start. Any change of
+//! 1. A password is checked by its slow hash on a worker; for 20 minutes after that all cores
+//!    remember an HMAC-SHA-256 of it, under a key that was drawn at the start. Any change of
 //!    the user drops it.
 //! 2. The same credential is never hashed twice at a time on a core: later callers wait for the
 //!    first one's result.
 //! 3. An unknown or disabled user costs the same hashing as a wrong password, and gets the same
 //!    answer. Hashes wait in a bounded queue; beyond it the answer is [`AuthError::Busy`].
-//! 4. No credential is kept, printed, or compared in time that depends on it.
+//! 4. Where attempts are counted ([`Tally`]), one counts before its hash is made: many at once are no more than
+//!    many one after another. What is remembered counts nowhere.
+//! 5. No credential is kept, printed, or compared in time that depends on it.
 //!
 //! Realms, in order, until one accepts: reserved users, the operator's file ([`crate::file_realm`]), native
 //! users.
@@ -17,6 +19,7 @@
 //! tried as anything else.
 
 pub mod bearer;
+pub(crate) mod memory;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -29,7 +32,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use env::published::Watch;
 use env::reply::Reply;
-use env::{Clock, Env, Random, Spawn};
+use env::{Clock, Env, Spawn};
 use ring::hmac;
 
 use crate::file_realm::FileRealm;
@@ -51,6 +54,21 @@ const HEADER_BYTES_MAX: usize = 8 << 10;
 
 /// Callers that may wait for one password to be checked.
 const WAITING_MAX: usize = 10_000;
+
+/// Who counts the attempts at an account's password.
+pub trait Tally {
+    /// A password is about to be looked at; it counts as wrong from now on.
+    ///
+    /// # Errors
+    /// Seconds to wait: there were too many wrong ones, and nobody looks.
+    fn begin(&self) -> Result<(), u64>;
+
+    /// It was not wrong, or nobody could look: it does not count.
+    fn take_back(&self);
+}
+
+/// Who counts the attempts at the password of the account of this name; none where nobody does.
+pub type Tallies<'a> = &'a dyn Fn(&str) -> Option<Rc<dyn Tally>>;
 
 /// Why a caller is not let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +103,11 @@ pub enum AuthError {
     },
     /// Too many passwords wait to be checked: 429.
     Busy,
+    /// Too many passwords of this account were wrong: 429.
+    Slow {
+        /// Seconds to wait.
+        seconds: u64,
+    },
 }
 
 impl fmt::Display for AuthError {
@@ -101,6 +124,7 @@ impl fmt::Display for AuthError {
             Self::Expired => f.write_str("token expired"),
             Self::RunAs { reason } => f.write_str(reason),
             Self::Busy => f.write_str("too many passwords wait to be checked"),
+            Self::Slow { .. } => f.write_str("too many passwords of this account were wrong"),
         }
     }
 }
@@ -168,7 +192,6 @@ struct Inner<E: Env> {
     env: E,
     keeper: Keeper,
     file: FileRealm,
-    key: hmac::Key,
     state: RefCell<Watch<State>>,
     bearer: bearer::Bearer,
     verified: RefCell<Map<String, Verified>>,
@@ -191,9 +214,6 @@ impl<E: Env> Authenticator<E> {
     /// A doorkeeper for this core that goes by the state that `keeper` publishes, and by the
     /// operator's `file`.
     pub fn new(env: E, keeper: Keeper, file: FileRealm) -> Self {
-        let mut key = [0; 32];
-        env.random().fill(&mut key);
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
         let state = RefCell::new(keeper.watch());
         let bearer = bearer::Bearer::new(keeper.keys().clone());
         Self {
@@ -201,7 +221,6 @@ impl<E: Env> Authenticator<E> {
                 env,
                 keeper,
                 file,
-                key,
                 state,
                 bearer,
                 verified: RefCell::default(),
@@ -210,7 +229,8 @@ impl<E: Env> Authenticator<E> {
         }
     }
 
-    /// Who sends this `Authorization` header from the address `host`, and acts as `run_as` where that is given.
+    /// Who sends this `Authorization` header from the address `host`, and acts as `run_as` where that is given;
+    /// passwords are counted by `tallies`.
     ///
     /// # Errors
     /// Why nobody is let in.
@@ -219,8 +239,14 @@ impl<E: Env> Authenticator<E> {
         header: Option<&str>,
         run_as: Option<&str>,
         host: &str,
+        tallies: Tallies<'_>,
     ) -> Result<Principal, AuthError> {
-        let principal = self.authenticate(header, host).await?;
+        let principal = match credential(header)? {
+            Credential::Basic { user, password } => {
+                self.counted(user, password, host, tallies).await?
+            }
+            other => self.inner.bearing(other)?,
+        };
         match run_as {
             None => Ok(principal),
             Some(user) => self.inner.run_as(&principal, user).await,
@@ -236,11 +262,7 @@ impl<E: Env> Authenticator<E> {
         header: Option<&str>,
         host: &str,
     ) -> Result<Principal, AuthError> {
-        match credential(header)? {
-            Credential::Basic { user, password } => self.password(user, password, host).await,
-            Credential::Bearer(token) => self.inner.bearer.check(&self.inner, token.reveal()),
-            Credential::ApiKey(key) => bearer::api_key(&self.inner, key.reveal()),
-        }
+        self.authenticate_as(header, None, host, &|_| None).await
     }
 
     /// Who has this name and password; `host` is the address from which they come.
@@ -253,26 +275,50 @@ impl<E: Env> Authenticator<E> {
         password: Secret,
         host: &str,
     ) -> Result<Principal, AuthError> {
-        let tag = self.inner.tag(&user, &password);
+        self.counted(user, password, host, &|_| None).await
+    }
+
+    /// The same, counted by `tallies`.
+    ///
+    /// # Errors
+    /// Why nobody is let in.
+    pub async fn counted(
+        &self,
+        user: String,
+        password: Secret,
+        host: &str,
+        tallies: Tallies<'_>,
+    ) -> Result<Principal, AuthError> {
+        let tag = self.inner.keeper.memory().tag(&user, &password);
         if let Some(principal) = self.inner.remembered(&user, &tag) {
             return Ok(principal);
         }
         let (reply, answer) = env::reply::channel();
         let place = (user, tag.as_ref().to_vec());
-        let is_first = {
+        let is_first = !self.inner.pending.borrow().contains_key(&place);
+        // One password that comes several times at once is looked at once, and counts once.
+        let tally = if is_first { tallies(&place.0) } else { None };
+        if let Some(tally) = &tally {
+            tally.begin().map_err(|seconds| AuthError::Slow { seconds })?;
+        }
+        {
             let mut pending = self.inner.pending.borrow_mut();
             let waiting = pending.entry(place.clone()).or_default();
             if waiting.len() >= WAITING_MAX {
                 return Err(AuthError::Busy);
             }
             waiting.push(reply);
-            waiting.len() == 1
-        };
+        }
         if is_first {
             // A task of its own: whoever asked first may leave, the others still wait.
             let (inner, host) = (Rc::clone(&self.inner), host.to_owned());
             self.inner.env.spawn().spawn(async move {
                 let result = inner.check(&place.0, password, tag, &host).await;
+                if let Some(tally) =
+                    tally.filter(|_| !matches!(result, Err(AuthError::Wrong { .. })))
+                {
+                    tally.take_back();
+                }
                 let waiting = inner.pending.borrow_mut().remove(&place).unwrap_or_default();
                 for reply in waiting {
                     reply.send(result.clone());
@@ -280,11 +326,6 @@ impl<E: Env> Authenticator<E> {
             });
         }
         answer.await.unwrap_or(Err(AuthError::Busy))
-    }
-
-    /// Was this password of this user found right lately, and is the user what it was?
-    pub fn remembers(&self, user: &str, password: &Secret) -> bool {
-        self.inner.remembered(user, &self.inner.tag(user, password)).is_some()
     }
 
     /// The clock by which passwords are remembered.
@@ -346,28 +387,38 @@ impl<E: Env> Inner<E> {
         Ok(Principal::run_as(user, acting, &state))
     }
 
-    /// What stands for a credential in this core's memory.
-    fn tag(&self, user: &str, password: &Secret) -> hmac::Tag {
-        let mut context = hmac::Context::with_key(&self.key);
-        context.update(&(user.len() as u64).to_le_bytes());
-        context.update(user.as_bytes());
-        context.update(password.reveal().as_bytes());
-        context.sign()
+    /// Who bears a key or a token.
+    fn bearing(&self, credential: Credential) -> Result<Principal, AuthError> {
+        match credential {
+            Credential::Bearer(token) => self.bearer.check(self, token.reveal()),
+            Credential::ApiKey(key) => bearer::api_key(self, key.reveal()),
+            // A password takes time.
+            Credential::Basic { user, .. } => Err(AuthError::Wrong { user }),
+        }
     }
 
-    /// The principal of a credential verified lately, where the user did not change since.
+    /// The principal of a credential verified lately, on whichever core, where the user did not change since.
     fn remembered(&self, user: &str, tag: &hmac::Tag) -> Option<Principal> {
         let mut state = self.state.borrow_mut();
         let mut verified = self.verified.borrow_mut();
-        let known = verified.get(user)?;
         let state = state.get();
         let current = state.user(user);
-        let is_same = current.is_some_and(|current| known.principal.is_of(current, state));
-        if !is_same || known.until <= self.env.clock().monotonic() {
+        let now = self.env.clock().monotonic();
+        if let Some(known) = verified.get(user) {
+            let is_same = current.is_some_and(|current| known.principal.is_of(current, state));
+            if is_same && now < known.until {
+                return crate::secret::is_equal(known.tag.as_ref(), tag.as_ref())
+                    .then(|| known.principal.clone());
+            }
             verified.remove(user);
-            return None;
         }
-        crate::secret::is_equal(known.tag.as_ref(), tag.as_ref()).then(|| known.principal.clone())
+        let current = current.filter(|user| user.enabled)?;
+        let until = self.keeper.memory().find(current, tag, now)?;
+        let principal = Principal::user_of(Arc::clone(current), state);
+        memory::make_room(&mut verified, |known| now < known.until);
+        let known = Verified { principal: principal.clone(), tag: *tag, until };
+        verified.insert(user.to_owned(), known);
+        Some(principal)
     }
 
     /// Checks the password by its slow hash. How long a refusal takes tells neither whether there is such a
@@ -448,10 +499,14 @@ impl<E: Env> Inner<E> {
         if hash.is_outdated() && !hash.cuts(&password) {
             self.harden(&user, password);
         }
+        let now = self.env.clock().monotonic();
+        let until = now + REMEMBERED;
+        self.keeper.memory().keep(Arc::clone(&user), tag, until, now);
         let principal = Principal::user_of(user, &state);
-        let until = self.env.clock().monotonic() + REMEMBERED;
         let remembered = Verified { principal: principal.clone(), tag, until };
-        self.verified.borrow_mut().insert(name.to_owned(), remembered);
+        let mut verified = self.verified.borrow_mut();
+        memory::make_room(&mut verified, |known| now < known.until);
+        verified.insert(name.to_owned(), remembered);
         Ok(Some(principal))
     }
 

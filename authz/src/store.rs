@@ -21,6 +21,7 @@ use env::reply::Reply;
 use env::{Clock, Env, Pace, Random, Spawn};
 
 use crate::audit::Audit;
+use crate::authenticate::memory::Memory;
 use crate::command::{Command, Outcome};
 use crate::error::{Error, Result};
 use crate::password::{self, CHARACTERS_MIN, PasswordHash};
@@ -107,7 +108,9 @@ impl<E: Env> Store<E> {
         let (store, first) = Self::open(env.clone(), dir, preset).await?;
         let store = Rc::new(store);
         let (sender, receiver) = env::mailbox::channel(WAITING_BYTES);
-        let keeper = Keeper::new(store.published(), sender, keys);
+        let mut key = [0; 32];
+        env.random().fill(&mut key);
+        let keeper = Keeper::new(store.published(), sender, keys, &key);
         let serving = Rc::clone(&store);
         env.spawn().spawn(async move { serving.serve(receiver).await });
         Ok((store, keeper, first))
@@ -170,12 +173,20 @@ pub struct Keeper {
     keys: Keys,
     audit: Audit,
     refusals: Line,
+    memory: Memory,
 }
 
 impl Keeper {
-    /// Joins what the keeper publishes with the way to ask it, and the keys of tokens.
-    pub fn new(published: Arc<Published<State>>, asks: Sender<Ask>, keys: Keys) -> Self {
-        Self { published, asks, keys, audit: Audit::none(), refusals: Line::default() }
+    /// Joins what the keeper publishes with the way to ask it, and the keys of tokens; `memory` is the key by
+    /// which passwords are remembered until the process ends.
+    pub fn new(
+        published: Arc<Published<State>>,
+        asks: Sender<Ask>,
+        keys: Keys,
+        memory: &[u8; 32],
+    ) -> Self {
+        let memory = Memory::new(memory);
+        Self { published, asks, keys, audit: Audit::none(), refusals: Line::default(), memory }
     }
 
     /// The same, with an audit log.
@@ -192,6 +203,11 @@ impl Keeper {
     /// The line in which passwords are checked.
     pub(crate) fn refusals(&self) -> &Line {
         &self.refusals
+    }
+
+    /// Passwords that were found right lately.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// The keys of tokens.

@@ -207,7 +207,7 @@ fn refused(error: &AuthError, uri: &str, issuer: Option<&str>, trace: Trace) -> 
     };
     let mut detail = None;
     let reason = match error {
-        AuthError::Busy => {
+        AuthError::Busy | AuthError::Slow { .. } => {
             let error = Error::rejected("too many passwords wait to be checked");
             return fail::reply(&error, trace);
         }

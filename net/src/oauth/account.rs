@@ -333,18 +333,22 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     let now = visit.monotonic();
     // The counter of the sign-in: a stranger's guesses elsewhere do not keep this browser out.
     let key = login::counter(visit, name);
-    if let Some(seconds) = visit.limiter.delay(&key, now) {
-        visit.note("login_throttled", "failed", &[("user", name)]);
-        let why = format!("Too many attempts. Please wait {seconds} s and try again.");
-        return form(visit, 429, signed_in, Changed::Refused("password", &why))
-            .field("Retry-After", seconds.to_string());
-    }
+    let attempt = match visit.limiter.attempt(&key, visit.settings.limits.login_failures, now) {
+        Ok(attempt) => attempt,
+        Err(seconds) => {
+            visit.note("login_throttled", "failed", &[("user", name)]);
+            let why = format!("Too many attempts. Please wait {seconds} s and try again.");
+            return form(visit, 429, signed_in, Changed::Refused("password", &why))
+                .field("Retry-After", seconds.to_string());
+        }
+    };
     let old = Secret::new(old.to_owned());
     let checked = visit.security.authenticator.password(name.clone(), old, host(visit.peer)).await;
     match checked {
         // A user of the file who has the same name is another.
         Ok(principal) if principal.user().is(&signed_in.user) => visit.limiter.succeeded(&key),
         Err(AuthError::Busy) => {
+            visit.limiter.undo(&key, attempt);
             let why = "Many people sign in at this moment. Please try again.";
             return form(visit, 503, signed_in, Changed::Refused("password", why))
                 .field("Retry-After", "1");
@@ -355,7 +359,6 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
                 "failed",
                 &[("user", name), ("reason", "wrong password")],
             );
-            visit.limiter.failed(&key, visit.settings.limits.login_failures, now);
             return refuse("password", "The current password is wrong.");
         }
     }

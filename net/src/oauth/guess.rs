@@ -4,13 +4,16 @@
 //! minute is over, and the password is not looked at.
 //!
 //! Account **and** address: a stranger elsewhere keeps nobody out. Names that do not exist are counted
-//! like those that do. Whose password this core found right lately is let in all the same.
+//! like those that do. Whose password was found right lately, on whichever core, is let in all the same: nothing
+//! is counted for it. An attempt counts before its password is looked at, and no more where it was right.
 
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
+use authz::authenticate::Tally;
 use authz::{AuthError, Principal, Secret};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use env::Env;
 
 use super::Oauth;
@@ -23,13 +26,13 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// One attempt of one account from one address.
 #[derive(Debug)]
-pub struct Guess<'a> {
-    limiter: &'a Limiter,
+pub struct Guess {
+    limiter: Arc<Limiter>,
     most: u64,
     key: String,
     now: Duration,
-    name: String,
-    password: Secret,
+    /// The window in which it counts.
+    counted: Cell<Option<Duration>>,
 }
 
 /// Why nobody is let in.
@@ -41,32 +44,28 @@ pub enum Refused {
     Wrong(AuthError),
 }
 
-impl<'a> Guess<'a> {
+impl From<AuthError> for Refused {
+    fn from(error: AuthError) -> Self {
+        match error {
+            AuthError::Slow { seconds } => Self::Slow(seconds),
+            other => Self::Wrong(other),
+        }
+    }
+}
+
+impl Guess {
     /// Who sent this header, from this address; beyond so many failures nobody looks.
     ///
     /// # Errors
     /// As the door says, or that it is time to wait.
     pub async fn authenticate<E: Env>(
-        security: &'a Security<E>,
+        security: &Security<E>,
         (header, run_as): (Option<&str>, Option<&str>),
         peer: &str,
     ) -> Result<Principal, Refused> {
-        // At each request of the store: while nobody guesses this is a look at one number.
-        let is_guessed = security
-            .oauth
-            .as_ref()
-            .is_some_and(|oauth| oauth.limiter.is_guessed(security.authenticator.monotonic()));
-        if is_guessed
-            && let Some(guess) = Self::of(security, header, peer)
-            && let Some(seconds) = guess.waits(security)
-        {
-            return Err(Refused::Slow(seconds));
-        }
-        let done = security.authenticator.authenticate_as(header, run_as, host(peer)).await;
-        done.map_err(|error| match Self::of(security, header, peer) {
-            Some(guess) => guess.failed(error),
-            None => Refused::Wrong(error),
-        })
+        let by = |name: &str| Self::of(security, name, peer);
+        let done = security.authenticator.authenticate_as(header, run_as, host(peer), &by).await;
+        done.map_err(Refused::from)
     }
 
     /// Whose name and password these are, which a request brought in its body from this address; counted
@@ -75,74 +74,40 @@ impl<'a> Guess<'a> {
     /// # Errors
     /// As the door says, or that it is time to wait.
     pub async fn password<E: Env>(
-        security: &'a Security<E>,
+        security: &Security<E>,
         name: &str,
         password: &str,
         peer: &str,
     ) -> Result<Principal, Refused> {
-        let guess = security
-            .oauth
-            .as_ref()
-            .map(|oauth| Self::by(security, oauth, (name.to_owned(), password.to_owned()), peer));
-        if let Some(seconds) = guess.as_ref().and_then(|guess| guess.waits(security)) {
-            return Err(Refused::Slow(seconds));
-        }
-        let password = Secret::new(password.to_owned());
-        let done = security.authenticator.password(name.to_owned(), password, host(peer)).await;
-        done.map_err(|error| match guess {
-            Some(guess) => guess.failed(error),
-            None => Refused::Wrong(error),
-        })
+        let by = |name: &str| Self::of(security, name, peer);
+        let (name, password) = (name.to_owned(), Secret::new(password.to_owned()));
+        let done = security.authenticator.counted(name, password, host(peer), &by).await;
+        done.map_err(Refused::from)
     }
 
-    /// The attempt in this header; none where it holds no name and password, or where nothing is counted.
-    fn of<E: Env>(security: &'a Security<E>, header: Option<&str>, peer: &str) -> Option<Self> {
+    /// An attempt at this account; none where nothing is counted.
+    fn of<E: Env>(security: &Security<E>, name: &str, peer: &str) -> Option<Rc<dyn Tally>> {
         let oauth: &Oauth = security.oauth.as_ref()?;
-        Some(Self::by(security, oauth, plain_basic(header?)?, peer))
-    }
-
-    fn by<E: Env>(
-        security: &Security<E>,
-        oauth: &'a Oauth,
-        (name, password): (String, String),
-        peer: &str,
-    ) -> Self {
-        Self {
-            limiter: &oauth.limiter,
+        Some(Rc::new(Self {
+            limiter: Arc::clone(&oauth.limiter),
             most: oauth.settings.limits.client_auth,
-            key: format!("{} {}", account(&name), host(peer)),
+            key: format!("{} {}", account(name), host(peer)),
             now: security.authenticator.monotonic(),
-            name,
-            password: Secret::new(password),
-        }
-    }
-
-    /// Seconds to wait, where too many failed before; not for a password found right lately.
-    fn waits<E: Env>(&self, security: &Security<E>) -> Option<u64> {
-        let seconds = self.limiter.is_over(Of::Password, &self.key, self.most, self.now)?;
-        (!security.authenticator.remembers(&self.name, &self.password)).then_some(seconds)
-    }
-
-    /// Notes that the attempt failed; from the eleventh failure on the answer is to wait.
-    fn failed(&self, error: AuthError) -> Refused {
-        if !matches!(error, AuthError::Wrong { .. }) {
-            return Refused::Wrong(error);
-        }
-        match self.limiter.count(Of::Password, &self.key, self.most, MINUTE, self.now) {
-            Some(seconds) => Refused::Slow(seconds),
-            None => Refused::Wrong(error),
-        }
+            counted: Cell::new(None),
+        }))
     }
 }
 
-/// Name and password of a store user: no encoding inside.
-fn plain_basic(header: &str) -> Option<(String, String)> {
-    let (scheme, rest) = header.trim().split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("Basic") {
-        return None;
+impl Tally for Guess {
+    fn begin(&self) -> Result<(), u64> {
+        let end = self.limiter.begin(Of::Password, &self.key, self.most, MINUTE, self.now)?;
+        self.counted.set(Some(end));
+        Ok(())
     }
-    let decoded = STANDARD.decode(rest.trim()).ok()?;
-    let text = String::from_utf8(decoded).ok()?;
-    let (name, password) = text.split_once(':')?;
-    Some((name.to_owned(), password.to_owned()))
+
+    fn take_back(&self) {
+        if let Some(end) = self.counted.take() {
+            self.limiter.take_back(Of::Password, &self.key, end);
+        }
+    }
 }

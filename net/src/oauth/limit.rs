@@ -7,7 +7,6 @@
 //! for a look-up and an addition, on paths that hash or write a log beside it.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -49,7 +48,7 @@ struct Window {
     end: Duration,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Failures {
     count: u64,
     until: Duration,
@@ -62,9 +61,15 @@ pub struct Limiter {
     windows: Mutex<[Map<u64, Window>; KINDS]>,
     failures: Mutex<Map<u64, Failures>>,
     names: RandomState,
-    /// Until then some wrong password is counted, in nanoseconds: who asks at each request looks here,
-    /// and at the counters only where there are any.
-    guessed_until: AtomicU64,
+}
+
+/// An attempt that counts as failed until it is taken back.
+#[derive(Debug)]
+pub struct Attempt {
+    /// What was known before.
+    before: Option<Failures>,
+    /// What is known with it.
+    with: Failures,
 }
 
 impl std::fmt::Debug for Limiter {
@@ -89,21 +94,56 @@ impl Limiter {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let windows = &mut windows[of as usize];
         make_room(windows, |window| window.end > now);
-        let name = self.names.hash_one(key);
-        let entry = windows.entry(name).or_insert(Window { count: 0, end: now + window });
+        let fresh = Window { count: 0, end: now + window };
+        let entry = windows.entry(self.names.hash_one(key)).or_insert(fresh);
         if entry.end <= now {
-            *entry = Window { count: 0, end: now + window };
+            *entry = fresh;
         }
         entry.count += 1;
-        if of == Of::Password {
-            self.guessed_until.fetch_max(nanos(entry.end), Ordering::Relaxed);
-        }
         (entry.count > most).then(|| seconds(entry.end.saturating_sub(now)))
     }
 
-    /// Is any wrong password counted now?
-    pub fn is_guessed(&self, now: Duration) -> bool {
-        nanos(now) < self.guessed_until.load(Ordering::Relaxed)
+    /// Counts one that is about to be tried, where there are not `most` in this window already, and answers when
+    /// the window ends: for [`take_back`](Self::take_back).
+    ///
+    /// # Errors
+    /// Seconds to wait.
+    pub fn begin(
+        &self,
+        of: Of,
+        key: &str,
+        most: u64,
+        window: Duration,
+        now: Duration,
+    ) -> Result<Duration, u64> {
+        if most == 0 {
+            return Ok(now);
+        }
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let windows = &mut windows[of as usize];
+        make_room(windows, |window| window.end > now);
+        let fresh = Window { count: 0, end: now + window };
+        let entry = windows.entry(self.names.hash_one(key)).or_insert(fresh);
+        if entry.end <= now {
+            *entry = fresh;
+        }
+        if entry.count >= most {
+            return Err(seconds(entry.end.saturating_sub(now)));
+        }
+        entry.count += 1;
+        Ok(entry.end)
+    }
+
+    /// What began in the window that ends then does not count.
+    pub fn take_back(&self, of: Of, key: &str, end: Duration) {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let (windows, place) = (&mut windows[of as usize], self.names.hash_one(key));
+        if let Some(window) = windows.get_mut(&place).filter(|window| window.end == end) {
+            window.count = window.count.saturating_sub(1);
+            if window.count == 0 {
+                windows.remove(&place);
+            }
+        }
     }
 
     /// Is it above `most` already? Counts nothing.
@@ -124,26 +164,46 @@ impl Limiter {
         (known.until > now).then(|| seconds(known.until.saturating_sub(now)))
     }
 
-    /// An attempt failed: after `free` of them delays of 1, 2, 4 … 60 s begin.
-    pub fn failed(&self, account: &str, free: u64, now: Duration) {
+    /// An attempt is about to be looked at, and counts as failed: after `free` of them delays of 1, 2, 4 … 60 s
+    /// begin. It counts before it is looked at, so that many at once are no more than many one after another.
+    ///
+    /// # Errors
+    /// Seconds to wait: nobody looks.
+    pub fn attempt(&self, account: &str, free: u64, now: Duration) -> Result<Option<Attempt>, u64> {
         if free == 0 {
-            return;
+            return Ok(None);
         }
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         make_room(&mut failures, |known| known.last + FORGIVEN > now);
-        let known = failures.entry(self.names.hash_one(account)).or_insert(Failures {
-            count: 0,
-            until: now,
-            last: now,
-        });
-        if known.last + FORGIVEN <= now {
-            known.count = 0;
+        let name = self.names.hash_one(account);
+        let before = failures.get(&name).copied();
+        if let Some(known) = before.filter(|known| known.until > now) {
+            return Err(seconds(known.until.saturating_sub(now)));
         }
-        known.count += 1;
-        known.last = now;
-        if known.count >= free {
-            let doublings = (known.count - free).min(6);
-            known.until = now + Duration::from_secs((1 << doublings).min(DELAY_MAX_S));
+        let counted = before.filter(|known| known.last + FORGIVEN > now);
+        let count = counted.map_or(0, |known| known.count) + 1;
+        let until = match count.checked_sub(free) {
+            Some(beyond) => now + Duration::from_secs((1 << beyond.min(6)).min(DELAY_MAX_S)),
+            None => now,
+        };
+        let with = Failures { count, until, last: now };
+        failures.insert(name, with);
+        Ok(Some(Attempt { before, with }))
+    }
+
+    /// Nobody looked at an attempt, or it is no failure of this account's: it does not count.
+    pub fn undo(&self, account: &str, attempt: Option<Attempt>) {
+        let Some(attempt) = attempt else { return };
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = self.names.hash_one(account);
+        match (failures.get_mut(&name), attempt.before) {
+            (Some(known), Some(before)) if *known == attempt.with => *known = before,
+            (Some(known), None) if *known == attempt.with => {
+                failures.remove(&name);
+            }
+            // Others came since; their delays stand.
+            (Some(known), _) => known.count = known.count.saturating_sub(1),
+            (None, _) => {}
         }
     }
 
@@ -161,10 +221,6 @@ fn make_room<K: std::hash::Hash + Eq, V>(map: &mut Map<K, V>, is_live: impl Fn(&
             map.clear();
         }
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Whole seconds, at least one.
@@ -200,14 +256,33 @@ mod tests {
     const S: Duration = Duration::from_secs(1);
 
     #[test]
-    fn wrong_passwords_are_looked_for_while_there_are_any() {
+    fn what_begins_counts_until_it_is_taken_back() {
         let limiter = Limiter::default();
-        let (minute, at) = (Duration::from_secs(60), Duration::from_secs);
-        assert!(!limiter.is_guessed(at(0)));
-        limiter.count(Of::Login, "a", 10, minute, at(0));
-        assert!(!limiter.is_guessed(at(0)));
-        limiter.count(Of::Password, "a", 10, minute, at(5));
-        assert!(limiter.is_guessed(at(64)) && !limiter.is_guessed(at(65)));
+        let begin = |now| limiter.begin(Of::Password, "a", 2, S * 60, now);
+        assert_eq!([begin(S), begin(S), begin(S * 2)], [Ok(S * 61), Ok(S * 61), Err(59)]);
+        limiter.take_back(Of::Password, "a", S * 61);
+        assert_eq!([begin(S * 2), begin(S * 2)], [Ok(S * 61), Err(59)]);
+        // What began in another window takes nothing out of this one.
+        assert_eq!(begin(S * 61), Ok(S * 121));
+        limiter.take_back(Of::Password, "a", S * 61);
+        assert_eq!([begin(S * 61), begin(S * 61)], [Ok(S * 121), Err(60)]);
+        assert!(limiter.begin(Of::Password, "a", 0, S, S * 61).is_ok(), "0 is off");
+    }
+
+    #[test]
+    fn attempts_at_once_count_before_they_are_looked_at() {
+        let limiter = Limiter::default();
+        let attempt = || limiter.attempt("ann", 3, S);
+        let begun: Vec<_> = (0..6).map(|_| attempt()).collect();
+        let waits: Vec<_> = begun.iter().map(|it| it.as_ref().err().copied()).collect();
+        assert_eq!(waits, [None, None, None, Some(1), Some(1), Some(1)]);
+        // One that nobody looked at leaves things as they were.
+        let before = limiter.attempt("bob", 2, S).expect("free");
+        let one = limiter.attempt("bob", 2, S * 2).expect("free");
+        limiter.undo("bob", one);
+        assert_eq!(limiter.delay("bob", S * 2), None);
+        limiter.undo("bob", before);
+        assert!(limiter.attempt("bob", 2, S).is_ok() && limiter.delay("bob", S).is_none());
     }
 
     #[test]
@@ -240,7 +315,7 @@ mod tests {
         let mut now = S;
         let mut delays = Vec::new();
         for _ in 0..12 {
-            limiter.failed("ann", 5, now);
+            limiter.attempt("ann", 5, now).expect("its delay is over");
             let delay = limiter.delay("ann", now).unwrap_or(0);
             delays.push(delay);
             now += S * delay as u32;
@@ -248,8 +323,8 @@ mod tests {
         assert_eq!(delays, [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
         limiter.succeeded("ann");
         assert_eq!(limiter.delay("ann", now), None);
-        limiter.failed("bob", 1, now);
-        limiter.failed("bob", 1, now + FORGIVEN);
+        limiter.attempt("bob", 1, now).expect("the first");
+        limiter.attempt("bob", 1, now + FORGIVEN).expect("forgiven");
         assert_eq!(limiter.delay("bob", now + FORGIVEN), Some(1));
     }
 

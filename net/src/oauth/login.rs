@@ -125,8 +125,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let limits = visit.settings.limits;
     let waits = [visit.limiter.delay(&key, now), visit.limiter.delay(&near, now)];
     if let Some(seconds) = waits.into_iter().flatten().max() {
-        visit.note("login_throttled", "failed", &[("user", name)]);
-        return show(visit, 429, &way, name, Trouble::Wait(seconds));
+        return throttled(visit, &way, name, seconds);
     }
     let minute = Duration::from_secs(60);
     if let Some(seconds) =
@@ -134,6 +133,19 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     {
         return show(visit, 429, &way, name, Trouble::Wait(seconds));
     }
+    // Before the password is looked at: attempts at once count as those one after another.
+    let near_free = limits.login_failures * NEIGHBOURS;
+    let own_attempt = match visit.limiter.attempt(&key, limits.login_failures, now) {
+        Ok(attempt) => attempt,
+        Err(seconds) => return throttled(visit, &way, name, seconds),
+    };
+    let near_attempt = match visit.limiter.attempt(&near, near_free, now) {
+        Ok(attempt) => attempt,
+        Err(seconds) => {
+            visit.limiter.undo(&key, own_attempt);
+            return throttled(visit, &way, name, seconds);
+        }
+    };
     let checked = visit
         .security
         .authenticator
@@ -141,23 +153,33 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
         .await;
     let principal = match checked {
         Ok(principal) => principal,
-        Err(AuthError::Busy) => return show(visit, 503, &way, name, Trouble::Busy),
+        Err(AuthError::Busy) => {
+            visit.limiter.undo(&near, near_attempt);
+            visit.limiter.undo(&key, own_attempt);
+            return show(visit, 503, &way, name, Trouble::Busy);
+        }
         Err(_) => {
             visit.note("login_failed", "failed", &[("user", name)]);
-            visit.limiter.failed(&key, limits.login_failures, visit.monotonic());
-            visit.limiter.failed(&near, limits.login_failures * NEIGHBOURS, visit.monotonic());
             return show(visit, 400, &way, name, Trouble::Wrong);
         }
     };
+    visit.limiter.undo(&near, near_attempt);
     let user = principal.user_record();
     if user.realm == Realm::File {
         // Grants and sessions hang on a user of the state, which this is not.
+        visit.limiter.undo(&key, own_attempt);
         visit.note("login_failed", "failed", &[("user", name), ("reason", "a user of the file")]);
         return show(visit, 400, &way, name, Trouble::FileAccount);
     }
     visit.limiter.succeeded(&key);
     visit.note("login_ok", "ok", &[("user", name)]);
     begin(visit, user, &way).await
+}
+
+/// The answer to who has to wait.
+fn throttled<E: Env>(visit: &Visit<'_, E>, way: &Way<'_>, name: &str, seconds: u64) -> Reply {
+    visit.note("login_throttled", "failed", &[("user", name)]);
+    show(visit, 429, way, name, Trouble::Wait(seconds))
 }
 
 /// Keeps a new session in place of the browser's old one; answers it and its cookie's value.

@@ -91,7 +91,7 @@ fn passwords_are_guessed_ten_times_a_minute() {
             assert_eq!(statuses[..10], [401; 10], "{name}");
             assert_eq!(statuses[10..], [429; 2], "{name}");
         }
-        // Also with the right password, if this core does not know it yet; not so other accounts.
+        // Also with the right password, if no core knows it yet; not so other accounts.
         client.authorize(Some(&own("ann")));
         let late = client.call("GET", "/_security/_authenticate", "").await;
         assert_eq!(late.status, 429);

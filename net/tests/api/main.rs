@@ -19,6 +19,7 @@ mod documents;
 mod drift;
 mod expanded;
 mod given_up;
+mod guessed;
 mod indices;
 mod keys;
 mod lacking;

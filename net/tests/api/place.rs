@@ -132,6 +132,34 @@ pub fn with_clients_on<F: Future<Output = ()>>(
     });
 }
 
+/// The same on a node with the OAuth half; all of them come from one address.
+pub fn with_oauth_clients<F: Future<Output = ()>>(
+    count: usize,
+    story: impl FnOnce(Vec<Client>) -> F,
+) {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    let streams: Vec<_> = (0..count).map(|_| sim.stream_pair()).collect();
+    sim.run(async {
+        let cores = start(&env).await;
+        let first = security(&env, authz::audit::Audit::none()).await;
+        let (keeper, oauth) = (first.keeper, oauth());
+        // Each core has a doorkeeper of its own.
+        let doors: Vec<_> = cores.iter().map(|_| authenticator(&env, &keeper)).collect();
+        let mut clients = Vec::new();
+        for (at, (near, far)) in streams.into_iter().enumerate() {
+            let security = Security {
+                authenticator: doors[at % 2].clone(),
+                keeper: keeper.clone(),
+                oauth: Some(oauth.clone()),
+            };
+            serve(&env, Rc::clone(&cores[at % 2]), Some(security), far).await;
+            clients.push(Client { stream: near, authorization: None });
+        }
+        story(clients).await;
+    });
+}
+
 /// The same request of each client at the same time.
 pub async fn at_once(
     clients: &mut [Client],
@@ -220,9 +248,11 @@ async fn security(env: &SimEnv, audit: authz::audit::Audit) -> Security<SimEnv> 
     let started = authz::Store::start(env, &dir, preset, keys).await;
     let (_, keeper, _) = started.expect("the state opens");
     let keeper = keeper.with_audit(audit);
-    let file = authz::FileRealm::new(USERS);
-    let authenticator = authz::Authenticator::new(env.clone(), keeper.clone(), file);
-    Security { authenticator, keeper, oauth: None }
+    Security { authenticator: authenticator(env, &keeper), keeper, oauth: None }
+}
+
+fn authenticator(env: &SimEnv, keeper: &authz::Keeper) -> authz::Authenticator<SimEnv> {
+    authz::Authenticator::new(env.clone(), keeper.clone(), authz::FileRealm::new(USERS))
 }
 
 impl Client {

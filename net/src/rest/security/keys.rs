@@ -276,7 +276,9 @@ pub(super) async fn by_password<E: Env>(
 
 pub(super) fn not_let_in(error: &authz::AuthError) -> Error {
     match error {
-        authz::AuthError::Busy => Error::rejected("too many passwords wait to be checked"),
+        busy @ (authz::AuthError::Busy | authz::AuthError::Slow { .. }) => {
+            Error::rejected(busy.to_string())
+        }
         other => Error::new(401, "security_exception", other.to_string()),
     }
 }
