@@ -25,6 +25,17 @@ pub struct Proven {
     pub id: String,
 }
 
+impl Proven {
+    /// By what its requests are counted. A client without a secret is whoever knows its id, which is no secret:
+    /// each address spends its own.
+    pub fn rate(&self, peer: &str) -> String {
+        match self.client.profile.confidential {
+            true => self.id.clone(),
+            false => format!("{} {}", self.id, host(peer)),
+        }
+    }
+}
+
 /// What a request says of its client.
 struct Claim {
     id: String,

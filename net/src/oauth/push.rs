@@ -27,7 +27,8 @@ const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 fn paced<E: Env>(visit: &Visit<'_, E>, client: &Proven) -> Result<(), Fail> {
     let (limit, second) = (visit.settings.limits.par, Duration::from_secs(1));
-    match visit.limiter.count(Of::Push, &client.id, limit, second, visit.monotonic()) {
+    match visit.limiter.count(Of::Push, &client.rate(visit.peer), limit, second, visit.monotonic())
+    {
         Some(seconds) => Err(Fail::slow(seconds)),
         None => Ok(()),
     }

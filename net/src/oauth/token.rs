@@ -1,6 +1,6 @@
 //! `POST /token`: codes, refresh tokens, device codes and clients' own rights become access tokens.
 //!
-//! Order: form, grant type, rate, client, grant type allowed, parameters; only then is anything
+//! Order: form, grant type, client, rate, grant type allowed, parameters; only then is anything
 //! looked up, and one command decides, durably, before the answer leaves.
 
 use std::sync::Arc;
@@ -124,15 +124,21 @@ pub fn without_proof<E: Env>(visit: &Visit<'_, E>, client: &Proven) -> Result<()
 async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     let form = form(visit)?;
     let kind = form.first("grant_type").ok_or(Fail::request("The grant_type is missing"))?;
-    // The client is not proven yet: its rate is that of whoever uses its name from this address.
-    let name = form.first("client_id").unwrap_or("basic");
-    let key = format!("{name} {}", visit.address());
+    // Only who is proven spends a client's rate: who merely uses its name spends that of strangers.
     let limit = visit.settings.limits.token.saturating_mul(2);
-    let window = Duration::from_secs(2);
-    if let Some(seconds) = visit.limiter.count(Of::Token, &key, limit, window, visit.monotonic()) {
-        return Err(Fail::slow(seconds));
-    }
-    let client = client_auth::prove(visit, &form)?;
+    let (window, now) = (Duration::from_secs(2), visit.monotonic());
+    let paced = |key: &str| match visit.limiter.count(Of::Token, key, limit, window, now) {
+        Some(seconds) => Err(Fail::slow(seconds)),
+        None => Ok(()),
+    };
+    let client = match client_auth::prove(visit, &form) {
+        Ok(client) => client,
+        Err(fail) => {
+            paced(&format!("nobody {}", visit.address()))?;
+            return Err(fail);
+        }
+    };
+    paced(&client.rate(visit.peer))?;
     if !GRANT_TYPES.contains(&kind) || (kind == DEVICE && !visit.settings.device) {
         return Err(Fail::new("unsupported_grant_type", "This grant_type does not exist here"));
     }

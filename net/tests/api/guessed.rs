@@ -1,10 +1,10 @@
-//! Passwords that are guessed, many at once and on several cores.
+//! Passwords that are guessed, many at once and on several cores; and how often a client may ask.
 
 use http::client::Response;
 use json::json;
 
 use crate::browser::{Browser, basic, fields};
-use crate::place::{Client, at_once, with_oauth_clients};
+use crate::place::{Client, at, at_once, with_oauth_clients};
 
 async fn person(client: &mut Client, name: &str) {
     client.authorize(Some(&basic("elastic", "secret")));
@@ -100,5 +100,43 @@ fn who_was_let_in_on_one_core_is_let_in_on_all() {
         clients[0].good("PUT", "/_security/user/ann", body).await;
         clients[1].authorize(Some(&own("ann")));
         assert_eq!(clients[1].call("GET", "/_security/_authenticate", "").await.status, 429);
+    });
+}
+
+/// All clients behind one address that used `Basic` shared one rate.
+#[test]
+fn each_client_spends_its_own_rate() {
+    with_oauth_clients(1, |mut clients| async move {
+        let client = &mut clients[0];
+        let mut made = Vec::new();
+        for name in ["One", "Two"] {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let body = json!({"client_name": name, "redirect_uris": ["https://app.example/cb"]});
+            let answer = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+            let text = |key: &str| at(&answer, &[key]).as_str().expect("a text").to_owned();
+            made.push((text("client_id"), text("client_secret")));
+        }
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        let body = b"grant_type=refresh_token&refresh_token=x";
+        let mut statuses = Vec::new();
+        client.authorize(Some(&basic(&made[0].0, &made[0].1)));
+        for _ in 0..101 {
+            statuses.push(client.call_with("POST", "/token", &form, body).await.status);
+        }
+        assert_eq!((statuses[..100].to_vec(), statuses[100]), (vec![400; 100], 429));
+        client.authorize(Some(&basic(&made[1].0, &made[1].1)));
+        assert_eq!(client.call_with("POST", "/token", &form, body).await.status, 400);
+        // Who only uses a client's name spends nothing of it.
+        client.authorize(None);
+        let named = format!("grant_type=refresh_token&refresh_token=x&client_id={}", made[1].0);
+        for _ in 0..9 {
+            let answer = client.call_with("POST", "/token", &form, named.as_bytes()).await;
+            assert_eq!(answer.status, 401);
+        }
+        client.authorize(Some(&basic(&made[1].0, &made[1].1)));
+        for _ in 0..99 {
+            assert_eq!(client.call_with("POST", "/token", &form, body).await.status, 400);
+        }
+        assert_eq!(client.call_with("POST", "/token", &form, body).await.status, 429);
     });
 }
