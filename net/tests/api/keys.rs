@@ -100,3 +100,50 @@ fn a_name_is_itself_but_for_a_star_at_its_end() {
         assert!(living(&mut client).await.is_empty());
     });
 }
+
+/// Numbers were compared with dates as texts, a page had another total than the whole, and what was not
+/// understood was passed over.
+#[test]
+fn keys_are_queried_as_documents_are() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        make(&mut client, &["a", "b", "q 2"]).await;
+        let body = r#"{"name":"ends","expiration":"10d","metadata":{"v":1}}"#;
+        client.good("POST", "/_security/api_key", body).await;
+        let target = "/_security/_query/api_key";
+        for (query, count) in [
+            (r#"{"range":{"creation":{"gte":"now-1d"}}}"#, 4),
+            (r#"{"range":{"creation":{"gte":"2020-01-01"}}}"#, 4),
+            (r#"{"range":{"expiration":{"lte":"now+2d"}}}"#, 0),
+            (r#"{"range":{"expiration":{"lte":"now+11d"}}}"#, 1),
+            (r#"{"match":{"name":"q"}}"#, 0),
+            (r#"{"simple_query_string":{"query":"a | b","fields":["name"]}}"#, 2),
+            (r#"{"prefix":{"name":{"value":"Q","case_insensitive":true}}}"#, 1),
+        ] {
+            let answer = client.good("POST", target, &format!("{{\"query\":{query}}}")).await;
+            assert_eq!(at(&answer, &["total"]).as_u64(), Some(count), "{query}");
+        }
+        let page = r#"{"sort":[{"name":"asc"}],"size":2,"search_after":["b"]}"#;
+        let answer = client.good("POST", target, page).await;
+        assert_eq!(at(&answer, &["total"]).as_u64(), Some(4));
+        assert_eq!(at(&answer, &["count"]).as_u64(), Some(2));
+        let sorted =
+            r#"{"sort":[{"creation":{"order":"desc","format":"date_time"}},"_doc"],"size":1}"#;
+        let answer = client.good("POST", target, sorted).await;
+        let first = at(&answer, &["api_keys"]).as_array().and_then(<[_]>::first).expect("a key");
+        let sort = first.get("_sort").and_then(Value::as_array).expect("an order");
+        let moment = sort[0].as_str().expect("a date as text");
+        assert!(moment.ends_with('Z') && moment.contains('T'), "{moment}");
+        for bad in [
+            r#"{"query":{"range":{"creation":{"foo":1}}}}"#,
+            r#"{"sort":[{"name":"foo"}]}"#,
+            r#"{"sort":[{"name":{"order":"foo"}}]}"#,
+            r#"{"query":{"match_none":{}}}"#,
+            r#"{"query":{"term":{"secret":"x"}}}"#,
+            r#"{"from":9999,"size":2}"#,
+        ] {
+            let answer = client.call("POST", target, bad).await;
+            assert_eq!(answer.status, 400, "{bad}: {}", answer.text());
+        }
+    });
+}

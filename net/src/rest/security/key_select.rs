@@ -188,27 +188,28 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         own_or(call, &desk)?;
     }
     let state = desk.state();
-    let fields = [
-        "name",
-        "type",
-        "creation",
-        "expiration",
-        "invalidated",
-        "invalidation",
-        "username",
-        "realm",
-        "realm_name",
-        "realm_type",
-        "metadata",
-    ];
+    const FIELDS: queries::Fields = queries::Fields(&[
+        ("name", queries::Kind::Word),
+        ("type", queries::Kind::Word),
+        ("creation", queries::Kind::Date),
+        ("expiration", queries::Kind::Date),
+        ("invalidated", queries::Kind::Truth),
+        ("invalidation", queries::Kind::Date),
+        ("username", queries::Kind::Word),
+        ("realm", queries::Kind::Word),
+        ("realm_name", queries::Kind::Word),
+        ("realm_type", queries::Kind::Word),
+        ("metadata", queries::Kind::Object),
+    ]);
     let rows =
         state.keys.values().filter(|key| all.is_ok() || is_own(desk.principal, key)).map(|key| {
             let shown = show_with(key, limited, &state, with_profile);
             let mut data = shown.clone();
             data.insert("realm_name", key.realm.0.as_str());
-            (key.id.clone(), Value::Object(data), Value::Object(shown))
+            let (data, shown) = (Value::Object(data), Value::Object(shown));
+            queries::Row { id: key.id.clone(), data, shown }
         });
-    queries::answer(call, "api_keys", &fields, rows.collect())
+    queries::answer(call, "api_keys", FIELDS, rows.collect())
 }
 
 /// The ids in a body; none is not the same as an empty list.

@@ -175,7 +175,12 @@ pub(super) async fn bulk_delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `GET|POST /_security/_query/role`.
 pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
-    let fields = ["name", "description", "metadata", "applications"];
+    const FIELDS: queries::Fields = queries::Fields(&[
+        ("name", queries::Kind::Word),
+        ("description", queries::Kind::Text),
+        ("metadata", queries::Kind::Object),
+        ("applications", queries::Kind::Object),
+    ]);
     let rows = state.roles.values().map(|role| {
         let mut shown = Object::new();
         shown.insert("name", role.name.as_str());
@@ -185,9 +190,9 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             }
         }
         let shown = Value::Object(shown);
-        (role.name.clone(), shown.clone(), shown)
+        queries::Row { id: role.name.clone(), data: shown.clone(), shown }
     });
-    queries::answer(call, "roles", &fields, rows.collect())
+    queries::answer(call, "roles", FIELDS, rows.collect())
 }
 
 const MAPPING: &[&str] = &["roles", "role_templates", "enabled", "rules", "metadata"];

@@ -247,12 +247,18 @@ async fn end_access<E: Env>(desk: &Desk<'_, E>, user: &str) -> Result<()> {
 /// `GET|POST /_security/_query/user`.
 pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
-    let fields = ["username", "roles", "full_name", "email", "enabled"];
+    const FIELDS: query::Fields = query::Fields(&[
+        ("username", query::Kind::Word),
+        ("roles", query::Kind::Word),
+        ("full_name", query::Kind::Text),
+        ("email", query::Kind::Text),
+        ("enabled", query::Kind::Truth),
+    ]);
     let with_profile = call.params.flag("with_profile_uid", false)?;
-    let rows = state
-        .users
-        .values()
-        .filter(|user| !user.is_reserved())
-        .map(|user| (user.name.clone(), show(user), show_with(user, &state, with_profile)));
-    query::answer(call, "users", &fields, rows.collect())
+    let rows = state.users.values().filter(|user| !user.is_reserved()).map(|user| query::Row {
+        id: user.name.clone(),
+        data: show(user),
+        shown: show_with(user, &state, with_profile),
+    });
+    query::answer(call, "users", FIELDS, rows.collect())
 }
