@@ -173,10 +173,8 @@ pub enum ShardCall {
         /// By name.
         reply: Reply<Called<crate::ops::groups::Groups>>,
     },
-    /// Changes settings.
+    /// Takes the settings of its index as the state has them now.
     Configure {
-        /// The settings.
-        config: ShardConfig,
         /// When they count.
         reply: Reply<Called<()>>,
     },

@@ -459,6 +459,9 @@ impl<E: Env> Keeper<E> {
             }
         }
         let (reply, answer) = reply::channel();
+        // It may have waited for its turn, or for room: what is said of the index now counts.
+        let state = self.value.state();
+        let index = state.index_by_uuid(shard.index).map_or(index, |index| &**index);
         let call = OpenCall {
             shard,
             create,

@@ -12,6 +12,7 @@ use super::call::{Called, Down, Message, NotOpened, OpenCall, ShardCall, SliceCa
 use super::room::FULL_DISK_PAUSE;
 use crate::core::Core;
 use crate::index::block::{self, Level};
+use crate::index::settings::shard_config;
 use crate::node::Inbox;
 use crate::ops::Refresh;
 use crate::ops::slices::Until;
@@ -280,8 +281,14 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
             let groups = core.groups.borrow().get(&id).cloned().unwrap_or_default();
             reply.send(found.map(|_| groups));
         }
-        ShardCall::Configure { config, reply } => {
-            reply.send(found.map(|shard| shard.set_config(config)));
+        ShardCall::Configure { reply } => {
+            let state = core.state();
+            let index = state.index_by_uuid(id.index);
+            reply.send(found.map(|shard| {
+                if let Some(index) = index {
+                    shard.set_config(shard_config(&index.settings));
+                }
+            }));
         }
     }
 }

@@ -99,20 +99,19 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    /// Tells the shards of these indices their settings.
+    /// Lets the shards of these indices take their settings as they are in the state by then: another change
+    /// of them may come meanwhile, and end before this one.
     async fn configure(self: &Rc<Self>, uuids: &[[u8; 16]]) {
         let state = self.state();
         for index in uuids.iter().filter_map(|&uuid| state.index_by_uuid(uuid)) {
             if !index.open {
                 continue;
             }
-            let config = crate::index::settings::shard_config(&index.settings);
             for number in 0..index.settings.shard_count() {
                 let shard = ShardId { index: index.uuid, number };
-                let config = config.clone();
                 // A shard that does not serve reads its settings when it opens.
                 let _gone: Called<()> =
-                    self.ask(shard, |reply| ShardCall::Configure { config, reply }).await;
+                    self.ask(shard, |reply| ShardCall::Configure { reply }).await;
             }
         }
     }
