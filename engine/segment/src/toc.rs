@@ -271,6 +271,18 @@ pub fn read(file: &[u8]) -> Result<Frame> {
     Ok(Frame { entries, table, doc_count: u32_at(trailer, 32) })
 }
 
+/// Where in the bytes before a footer checksums of others of them stand: the page table, and those in the
+/// trailer. None where this is no segment's body.
+pub(crate) fn checksums(body: &[u8]) -> Vec<Range<usize>> {
+    let Some(start) = body.len().checked_sub(TRAILER) else { return Vec::new() };
+    let table_at = usize::try_from(u64_at(body, start)).unwrap_or(usize::MAX);
+    if table_at > start || table_at + 4 * page_count(table_at) > start {
+        return Vec::new();
+    }
+    let table = table_at..table_at + 4 * page_count(table_at);
+    vec![table, start + 24..start + 32, start + 36..start + TRAILER]
+}
+
 /// Checks that the list keeps its promises: validation by rkyv knows none of them.
 fn entries(toc: &ArchivedToc, end: usize) -> Result<Vec<Entry>> {
     if toc.sections.len() > SECTIONS_MAX {

@@ -1,6 +1,6 @@
 //! The bytes that tell the order of a sorted segment do not drift.
 //!
-//! `data/order-1.segment` was written by [`write`] of this very file when the format was at version 1;
+//! `data/order-2.segment` was written by [`write`] of this very file when the format was at version 2;
 //! if this test fails, either the change was not meant, or the version in `footer` must rise. To write
 //! it: `GOLDEN=write cargo test -p corelode-segment --test golden_order -- --test-threads 1`.
 //!
@@ -76,17 +76,17 @@ fn section_offset(file: &[u8]) -> usize {
 fn golden_file_is_written_as_ever() {
     let file = write();
     if std::env::var_os("GOLDEN").is_some() {
-        std::fs::write(path("order-1.segment"), &file).expect("a file");
+        std::fs::write(path("order-2.segment"), &file).expect("a file");
         let mut rotten = file.clone();
         rotten[section_offset(&file) + 5] ^= 1;
-        std::fs::write(path("order-1-rotten.segment"), rotten).expect("a file");
+        std::fs::write(path("order-2-rotten.segment"), rotten).expect("a file");
     }
-    assert!(file == golden("order-1.segment"), "other bytes");
+    assert!(file == golden("order-2.segment"), "other bytes");
 }
 
 #[test]
 fn golden_file_reads_as_it_was_written() {
-    let file = Bytes::from(golden("order-1.segment"));
+    let file = Bytes::from(golden("order-2.segment"));
     assert_eq!(verify(ID, file.clone()), []);
     let segment = Segment::open(ID, file, Check::Full).expect("a segment");
     assert_eq!(segment.order(), Some(&order()));
@@ -97,7 +97,7 @@ fn golden_file_reads_as_it_was_written() {
 
 #[test]
 fn rotten_twin_is_told() {
-    let damages = verify(ID, Bytes::from(golden("order-1-rotten.segment")));
+    let damages = verify(ID, Bytes::from(golden("order-2-rotten.segment")));
     let names = |damage: &segment::verify::Damage| {
         damage.sections.iter().any(|(kind, _)| *kind == SectionKind::Order)
     };

@@ -1,7 +1,7 @@
 //! The bytes that tell which documents are nested do not drift.
 //!
-//! `data/parents-1.segment` was written by [`write`] of this very file when the format was at version
-//! 1; if this test fails, either the change was not meant, or the version in `footer` must rise. To
+//! `data/parents-2.segment` was written by [`write`] of this very file when the format was at version
+//! 2; if this test fails, either the change was not meant, or the version in `footer` must rise. To
 //! write it: `GOLDEN=write cargo test -p corelode-segment --test golden_parents -- --test-threads 1`.
 //!
 //! Its `-rotten` twin has one bit of the section turned.
@@ -59,17 +59,17 @@ fn section_offset(file: &[u8]) -> usize {
 fn golden_file_is_written_as_ever() {
     let file = write();
     if std::env::var_os("GOLDEN").is_some() {
-        std::fs::write(path("parents-1.segment"), &file).expect("a file");
+        std::fs::write(path("parents-2.segment"), &file).expect("a file");
         let mut rotten = file.clone();
         rotten[section_offset(&file)] ^= 1 << 2;
-        std::fs::write(path("parents-1-rotten.segment"), rotten).expect("a file");
+        std::fs::write(path("parents-2-rotten.segment"), rotten).expect("a file");
     }
-    assert!(file == golden("parents-1.segment"), "other bytes");
+    assert!(file == golden("parents-2.segment"), "other bytes");
 }
 
 #[test]
 fn golden_file_reads_as_it_was_written() {
-    let file = Bytes::from(golden("parents-1.segment"));
+    let file = Bytes::from(golden("parents-2.segment"));
     assert_eq!(verify(ID, file.clone()), []);
     let segment = Segment::open(ID, file, Check::Full).expect("a segment");
     let found = segment.parents().expect("nested documents");
@@ -86,7 +86,7 @@ fn golden_file_reads_as_it_was_written() {
 
 #[test]
 fn rotten_twin_is_told() {
-    let file = Bytes::from(golden("parents-1-rotten.segment"));
+    let file = Bytes::from(golden("parents-2-rotten.segment"));
     let damages = verify(ID, file);
     let names = |damage: &segment::verify::Damage| {
         damage.sections.iter().any(|(kind, _)| *kind == SectionKind::Parents)

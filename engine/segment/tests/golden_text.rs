@@ -1,11 +1,11 @@
 //! The bytes of ids, lengths, terms, postings and positions do not drift.
 //!
-//! `data/text-1.segment` was written by [`write`] of this very file when the format was at version 1.
+//! `data/text-2.segment` was written by [`write`] of this very file when the format was at version 2.
 //! Files of users look like it: if this test fails, either the change was not meant, or the
 //! version in `footer` must rise, and a new golden file be put beside a new name. To write it:
 //! `GOLDEN=write cargo test -p corelode-segment --test golden_text`.
 //!
-//! `data/text-1-rotten.segment` is its corrupt twin: one bit of a posting was turned.
+//! `data/text-2-rotten.segment` is its corrupt twin: one bit of a posting was turned.
 
 use std::path::PathBuf;
 
@@ -141,11 +141,11 @@ fn read(bytes: Vec<u8>, check: Check) -> Result<bool> {
 
 #[test]
 fn bytes_are_those_of_the_golden_file() {
-    let path = data("text-1.segment");
+    let path = data("text-2.segment");
     if std::env::var_os("GOLDEN").is_some_and(|what| what == "write") {
         let bytes = write();
         std::fs::write(&path, &bytes).expect("the data folder is writable");
-        std::fs::write(data("text-1-rotten.segment"), rotten(bytes)).expect("the same");
+        std::fs::write(data("text-2-rotten.segment"), rotten(bytes)).expect("the same");
     }
     let golden = std::fs::read(path).expect("the golden file lies in the repository");
     let written = write();
@@ -155,7 +155,7 @@ fn bytes_are_those_of_the_golden_file() {
 
 #[test]
 fn golden_file_is_read() {
-    let golden = std::fs::read(data("text-1.segment")).expect("in the repository");
+    let golden = std::fs::read(data("text-2.segment")).expect("in the repository");
     assert_eq!(read(golden.clone(), Check::Lazy), Ok(true));
     assert_eq!(read(golden, Check::Full), Ok(true));
 }
@@ -171,14 +171,14 @@ fn rotten(mut bytes: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn corrupt_twin_is_noticed() {
-    let twin = std::fs::read(data("text-1-rotten.segment")).expect("in the repository");
+    let twin = std::fs::read(data("text-2-rotten.segment")).expect("in the repository");
     assert!(matches!(read(twin.clone(), Check::Lazy), Err(Error::Checksum { what: "page", .. })));
     assert!(matches!(read(twin, Check::Full), Err(Error::Checksum { what: "body", .. })));
 }
 
 #[test]
 fn each_turned_byte_is_noticed_or_harmless() {
-    let golden = std::fs::read(data("text-1.segment")).expect("in the repository");
+    let golden = std::fs::read(data("text-2.segment")).expect("in the repository");
     let mut harmless = 0;
     for at in 0..golden.len() {
         let mut bad = golden.clone();
@@ -198,7 +198,7 @@ fn each_turned_byte_is_noticed_or_harmless() {
 
 #[test]
 fn each_cut_is_refused() {
-    let golden = std::fs::read(data("text-1.segment")).expect("in the repository");
+    let golden = std::fs::read(data("text-2.segment")).expect("in the repository");
     for len in 0..golden.len() {
         assert!(read(golden[..len].to_vec(), Check::Lazy).is_err());
     }
