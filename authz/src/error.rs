@@ -52,6 +52,11 @@ pub enum Error {
         /// What the log said.
         reason: String,
     },
+    /// The log takes nothing now, for want of room on the disk: it may again.
+    Full {
+        /// What the log said.
+        reason: String,
+    },
     /// The core that keeps authz state has stopped.
     Stopped,
     /// Too much work waits.
@@ -80,6 +85,9 @@ impl fmt::Display for Error {
                 write!(f, "authz state: {reason}")
             }
             Self::Log { reason } => write!(f, "authz log: {reason}"),
+            Self::Full { reason } => {
+                write!(f, "users, keys and tokens are not changed now: {reason}")
+            }
             Self::Stopped => f.write_str("the node is stopping"),
             Self::Busy => f.write_str("too many password checks wait"),
         }
@@ -95,7 +103,7 @@ impl From<consensus::Error> for Error {
             consensus::Error::Version { .. } => Self::Version { reason },
             consensus::Error::Closed => Self::Stopped,
             error if error.is_disk() => Self::Log { reason },
-            error if error.is_refusal() => Self::Busy,
+            error if error.is_refusal() => Self::Full { reason },
             _ => Self::Store { reason },
         }
     }

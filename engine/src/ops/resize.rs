@@ -306,7 +306,8 @@ impl<E: Env> Core<E> {
             let number = route.shard(&doc.id, doc.routing.as_deref()) as usize;
             let (arena, ops) = &mut groups[number];
             let parsed = parser
-                .parse(&index.mapping, &doc.id, &doc.source, Mode::Strict, arena)
+                // The mapping may have become stricter since it was taken.
+                .parse(&index.mapping, &doc.id, &doc.source, Mode::Replay, arena)
                 .map_err(failure::of_mapping)?;
             let Parsed::Ready(at) = parsed else {
                 return Err(Error::internal("a stored document has fields that its index lacks"));

@@ -103,7 +103,11 @@ impl Fail {
 /// What authz state refuses, in the words of the token endpoint.
 pub fn of_state(error: &Error) -> Fail {
     match error {
-        Error::Store { .. } | Error::Log { .. } | Error::Stopped | Error::Busy => Fail::down(),
+        Error::Store { .. }
+        | Error::Log { .. }
+        | Error::Full { .. }
+        | Error::Stopped
+        | Error::Busy => Fail::down(),
         _ => Fail::grant(),
     }
 }

@@ -640,3 +640,23 @@ fn an_index_is_copied_by_its_own_name() {
         client.good("PUT", "/i1/_clone/c", "").await;
     });
 }
+
+/// A copy takes what its source holds, as Elasticsearch's does, which copies segments: a mapping that became
+/// stricter refused all of it.
+#[test]
+fn a_copy_takes_documents_that_would_be_refused_today() {
+    with_node(|mut client| async move {
+        let mapping = r#"{"mappings":{"dynamic":false,"properties":{"f":{"type":"long"}}}}"#;
+        client.good("PUT", "/co", mapping).await;
+        client.good("PUT", "/co/_doc/1", r#"{"f":"12","b":"text"}"#).await;
+        client.good("PUT", "/co/_doc/2?refresh=true", r#"{"f":13}"#).await;
+        let stricter = r#"{"dynamic":"strict","properties":{"f":{"type":"long","coerce":false},"b":{"type":"long"}}}"#;
+        client.good("PUT", "/co/_mapping", stricter).await;
+        client.good("PUT", "/co/_settings", r#"{"index.blocks.write":true}"#).await;
+        client.good("POST", "/co/_clone/copy", "").await;
+        let found = client.good("GET", "/copy/_search", "").await;
+        assert_eq!(at(&found, &["hits", "total", "value"]), &json::json!(2));
+        let kept = client.good("GET", "/copy/_doc/1", "").await;
+        assert_eq!(at(&kept, &["_source"]), &json::json!({"f": "12", "b": "text"}));
+    });
+}

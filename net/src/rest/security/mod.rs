@@ -188,6 +188,7 @@ fn told(error: authz::Error) -> Error {
         }
         authz::Error::Refused { reason } => Error::illegal_argument(reason),
         authz::Error::Busy => Error::rejected("too many passwords wait to be hashed"),
+        full @ authz::Error::Full { .. } => Error::rejected(full.to_string()),
         other => Error::new(503, "status_exception", other.to_string()),
     }
 }
