@@ -49,7 +49,7 @@ fn failed_shards_name_their_node() {
 fn a_resized_index_has_replicas_of_its_own() {
     with_node(|mut client| async move {
         let settings = r#"{"settings":{"number_of_shards":2,"number_of_replicas":0,
-            "auto_expand_replicas":"0-1","blocks.write":true,"refresh_interval":"7s"}}"#;
+            "blocks.write":true,"refresh_interval":"7s"}}"#;
         client.good("PUT", "/s", settings).await;
         for (how, shards) in [("clone", 2), ("shrink", 1), ("split", 4)] {
             let count = format!(r#"{{"settings":{{"number_of_shards":{shards}}}}}"#);
@@ -57,7 +57,6 @@ fn a_resized_index_has_replicas_of_its_own() {
             let told = client.good("GET", &format!("/{how}/_settings"), "").await;
             let told = at(&told, &[how, "settings", "index"]);
             assert_eq!(at(told, &["number_of_replicas"]).as_str(), Some("1"), "{how}");
-            assert!(told.get("auto_expand_replicas").is_none(), "{how}");
             assert_eq!(at(told, &["refresh_interval"]).as_str(), Some("7s"), "{how}");
         }
         let given = r#"{"settings":{"number_of_replicas":0,"auto_expand_replicas":"0-2"}}"#;
