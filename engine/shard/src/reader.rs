@@ -73,6 +73,8 @@ pub struct Uses {
     pub suggest: Span,
     /// Scrolls, for as long as they are open.
     pub scroll: Span,
+    /// Points in time, for as long as they are open.
+    pub moment: Span,
     /// Batches of writes, from their coming until they are answered.
     pub bulk: Span,
     /// Bytes of the sources in those.

@@ -201,7 +201,7 @@ struct Entry {
     context: Context,
     keep_alive: Duration,
     expires: Duration,
-    /// The shards that count a scroll, and when it was opened.
+    /// The shards that count it, and when it was opened.
     counted: Vec<shard::Reader>,
     opened: Duration,
 }
@@ -209,8 +209,17 @@ struct Entry {
 impl Entry {
     fn end(&self, now: Duration) {
         for reader in &self.counted {
-            reader.uses().scroll.ended.add(now.saturating_sub(self.opened));
+            let span = span_of(reader.uses(), self.context.kind);
+            span.ended.add(now.saturating_sub(self.opened));
         }
+    }
+}
+
+/// Where contexts of a kind are counted.
+fn span_of(uses: &shard::Uses, kind: ContextKind) -> &env::meter::Span {
+    match kind {
+        ContextKind::Scroll => &uses.scroll,
+        ContextKind::PointInTime => &uses.moment,
     }
 }
 
@@ -323,7 +332,7 @@ impl<E: Env> Core<E> {
                 let secret = u64::from_le_bytes(secret);
                 let id = ContextId { kind: context.kind as u8, number, secret };
                 let expires = now + keep_alive;
-                let counted = self.count_scroll(&context);
+                let counted = self.count_context(&context);
                 let context = *context;
                 let opened = now;
                 let entry = Entry { secret, context, keep_alive, expires, counted, opened };
@@ -386,11 +395,8 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// Counts a scroll at its shards.
-    fn count_scroll(&self, context: &Context) -> Vec<shard::Reader> {
-        if context.kind != ContextKind::Scroll {
-            return Vec::new();
-        }
+    /// Counts a context at its shards.
+    fn count_context(&self, context: &Context) -> Vec<shard::Reader> {
         let directory = self.directory();
         let readers = context.shards.iter().filter_map(|held| {
             match directory.shards.get(&ShardId { index: held.index, number: held.number }) {
@@ -398,7 +404,7 @@ impl<E: Env> Core<E> {
                 _ => None,
             }
         });
-        readers.inspect(|reader| reader.uses().scroll.begun.add(1)).collect()
+        readers.inspect(|reader| span_of(reader.uses(), context.kind).begun.add(1)).collect()
     }
 
     /// Checks how long a context is to be kept.

@@ -75,6 +75,8 @@ pub struct Stats {
     pub suggest: Usage,
     /// Scrolls, for as long as they are open.
     pub scroll: Usage,
+    /// Points in time, for as long as they are open.
+    pub moment: Usage,
     /// Batches of writes.
     pub bulk: Usage,
     /// Bytes of the sources in those.
@@ -100,6 +102,7 @@ impl Stats {
             fetch: Usage::of(&uses.fetch),
             suggest: Usage::of(&uses.suggest),
             scroll: Usage::of(&uses.scroll),
+            moment: Usage::of(&uses.moment),
             bulk: Usage::of(&uses.bulk),
             bulk_bytes: uses.bulk_bytes.get(),
             loaded: BTreeMap::new(),
@@ -119,11 +122,17 @@ impl Stats {
             fetch: ended(self.fetch),
             suggest: ended(self.suggest),
             scroll: ended(self.scroll),
+            moment: ended(self.moment),
             bulk: ended(self.bulk),
             bulk_bytes: self.bulk_bytes,
             open_us: self.open_us,
             ..Self::default()
         }
+    }
+
+    /// Searches that are held open: scrolls and points in time.
+    pub fn open_contexts(&self) -> u64 {
+        self.scroll.current + self.moment.current
     }
 
     /// The share of their time that the shards have spent on indexing.
@@ -149,6 +158,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
         self.fetch += other.fetch;
         self.suggest += other.suggest;
         self.scroll += other.scroll;
+        self.moment += other.moment;
         self.bulk += other.bulk;
         self.bulk_bytes += other.bulk_bytes;
         self.open_us += other.open_us;

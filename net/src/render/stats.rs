@@ -293,7 +293,7 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
         }
         "get" => get(out, shard),
         "search" => {
-            out.count("open_contexts", stats.scroll.current)
+            out.count("open_contexts", stats.open_contexts())
                 .usage("query", stats.query)
                 .usage("fetch", stats.fetch)
                 .usage("scroll", stats.scroll)

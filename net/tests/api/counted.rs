@@ -241,3 +241,21 @@ fn groups_of_the_address_take_the_place_of_those_of_the_body() {
         }
     });
 }
+
+/// A point in time was no open context.
+#[test]
+fn scrolls_and_points_in_time_are_open_contexts() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/m/_doc/1?refresh", r#"{"n":1}"#).await;
+        let opened = client.good("POST", "/m/_pit?keep_alive=1m", "").await;
+        let id = at(&opened, &["id"]).as_str().expect("an id").to_owned();
+        client.good("POST", "/m/_search?scroll=1m", "").await;
+        for (open, scrolls) in [(2, 1), (1, 1)] {
+            let stats = client.good("GET", "/m/_stats/search", "").await;
+            let search = at(&stats, &["_all", "total", "search"]);
+            assert_eq!(at(search, &["open_contexts"]).as_u64(), Some(open));
+            assert_eq!(at(search, &["scroll_current"]).as_u64(), Some(scrolls));
+            client.call("DELETE", "/_pit", &format!(r#"{{"id":"{id}"}}"#)).await;
+        }
+    });
+}

@@ -58,7 +58,7 @@ const COLUMNS: &[Entry] = &[
     ("search.fetch_current", &["sfc", "searchFetchCurrent"], "current fetch phase ops", |s| s.fetch.current.into()),
     ("search.fetch_time", &["sfti", "searchFetchTime"], "time spent in fetch phase", |s| Cell::micros(s.fetch.time_us)),
     ("search.fetch_total", &["sfto", "searchFetchTotal"], "total fetch ops", |s| s.fetch.count.into()),
-    ("search.open_contexts", &["so", "searchOpenContexts"], "open search contexts", |s| s.scroll.current.into()),
+    ("search.open_contexts", &["so", "searchOpenContexts"], "open search contexts", |s| s.open_contexts().into()),
     ("search.query_current", &["sqc", "searchQueryCurrent"], "current query phase ops", |s| s.query.current.into()),
     ("search.query_time", &["sqti", "searchQueryTime"], "time spent in query phase", |s| Cell::micros(s.query.time_us)),
     ("search.query_total", &["sqto", "searchQueryTotal"], "total query phase ops", |s| s.query.count.into()),
