@@ -59,7 +59,11 @@ fn the_last_deleted_indices_are_remembered() {
     let state = done_at(&state, 20, Command::UpdateAliases { actions: vec![remove] });
     assert_eq!(names(&state), [("b".to_owned(), 10), ("a".to_owned(), 20)]);
     assert_eq!(state.tombstones[0].uuid, [2; 16]);
-    assert_eq!(done_at(&state, 30, delete(2)).tombstones, state.tombstones, "it was gone");
+    let gone = refused(&state, &delete(2).at(30));
+    assert!(matches!(gone, Error::NotFound { .. }), "it is told, and changes nothing: {gone}");
+    // In a batch it is no failure.
+    let batch = Command::Batch(vec![delete(2)]);
+    assert_eq!(done_at(&state, 30, batch).tombstones, state.tombstones);
     assert_eq!(names(&done(&state, &delete(3))), names(&state), "a log without moments");
     let mut state = state;
     for round in 0..graveyard::TOMBSTONES_MAX as i64 {
