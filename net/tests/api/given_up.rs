@@ -96,6 +96,25 @@ fn a_search_ends_with_its_client() {
     });
 }
 
+/// Who closes its sending half alone looks the same from here, and may still read.
+#[test]
+fn who_says_no_more_is_answered_where_that_takes_a_moment_and_else_told() {
+    let sim = Sim::new(7);
+    with_clients_on(&sim, 3, |clients| async {
+        let [mut slow, mut quick, mut other]: [Client; 3] = clients.try_into().ok().expect("three");
+        fill(&mut other).await;
+        quick.send("POST", "/a/_count", &KIND, b"{}").await;
+        quick.finish().await;
+        assert_eq!(quick.answer("POST", "/a/_count").await.status, 200);
+        slow.send("POST", "/a/_search", &KIND, ENDLESS.as_bytes()).await;
+        seen(&mut other, "indices:data/read/search").await;
+        slow.finish().await;
+        sim.pause(Duration::from_secs(2));
+        let told = failure(&slow.answer("POST", "/a/_search").await);
+        assert_eq!(told, "400 task_cancelled_exception: task cancelled [channel closed]");
+    });
+}
+
 #[test]
 fn what_writes_is_done_to_its_end() {
     let sim = Sim::new(6);

@@ -293,6 +293,11 @@ impl Client {
         self.stream.write_all(&bytes).await.expect("the connection is open");
     }
 
+    /// Closes its sending half alone.
+    pub async fn finish(&mut self) {
+        self.stream.finish().await.expect("the connection is open");
+    }
+
     /// Closes its connection.
     pub async fn leave(mut self) {
         self.stream.close().await.expect("the connection is open");
