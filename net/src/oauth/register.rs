@@ -152,7 +152,7 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
             "No software statement is trusted here",
         ));
     }
-    if value.get("dpop_bound_access_tokens").and_then(Value::as_bool) == Some(true) {
+    if value.get("dpop_bound_access_tokens").is_some_and(|bound| !is_no(bound)) {
         return Err(metadata("DPoP is not offered"));
     }
     let redirect_uris = texts("redirect_uris", URIS)?.unwrap_or_default();
@@ -194,13 +194,22 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         require_pkce: is_open || !confidential,
         ..Profile::new(application_type, name)
     };
-    let par = value.get("require_pushed_authorization_requests").and_then(Value::as_bool);
+    let truth = |name: &'static str| match value.get(name) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(truth)) => Ok(*truth),
+        Some(_) => Err(metadata("A field is not of the type that the standard wants")),
+    };
     Ok(Registered {
         profile,
         auth_method: auth_method.to_owned(),
         grant_types,
-        require_par: par.unwrap_or(false),
+        require_par: truth("require_pushed_authorization_requests")?,
     })
+}
+
+/// Is it nothing, or `false`?
+fn is_no(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false))
 }
 
 /// May a client register these response types? `code`, where it uses the code grant; else it may have
@@ -244,7 +253,7 @@ pub async fn manage<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
     let known = state.client(id).filter(|client| is_keeper(client.registration.as_ref(), &given));
     let Some(client) = known else { return stranger() };
     match visit.head.method() {
-        http::Method::Get => told(visit, 200, client, None, None),
+        http::Method::Get => told(visit, 200, client, None, bearer(visit)),
         http::Method::Delete => {
             let reference = client.reference.clone();
             match visit.ask(Command::DeleteClient { reference }).await {
@@ -300,7 +309,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         let command = Command::PutClient { client: changed.clone(), version: client.version };
         visit.ask(command).await.map_err(|_| Fail::down().reply())?;
         note(visit, "client_changed", &changed);
-        return Ok(told(visit, 200, &changed, None, None));
+        return Ok(told(visit, 200, &changed, None, bearer(visit)));
     }
     let mut changed = Client {
         profile: asked.profile,
@@ -321,7 +330,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
     let command = Command::PutClient { client: changed.clone(), version: client.version };
     visit.ask(command).await.map_err(|_| Fail::down().reply())?;
     note(visit, "client_changed", &changed);
-    Ok(told(visit, 200, &changed, secret.as_deref(), None))
+    Ok(told(visit, 200, &changed, secret.as_deref(), bearer(visit)))
 }
 
 /// Writes what became of a client to the audit log.

@@ -341,3 +341,34 @@ fn who_asks_to_act_for_itself_does() {
         }
     });
 }
+
+/// Whoever looked at or changed what it had registered was not told where and by what it goes on doing so, as
+/// RFC 7592 wants.
+#[test]
+fn who_registered_is_told_how_to_go_on() {
+    with_oauth(|mut client| async move {
+        let asked = r#""redirect_uris":["https://app.example/cb"]"#;
+        let made = client.good("POST", "/register", &format!("{{{asked}}}")).await;
+        let text =
+            |value: &json::Value, key: &str| at(value, &[key]).as_str().expect("a text").to_owned();
+        let (id, token) = (text(&made, "client_id"), text(&made, "registration_access_token"));
+        let place = format!("/register/{id}");
+        client.authorize(Some(&format!("Bearer {token}")));
+        let seen = client.good("GET", &place, "").await;
+        let body = format!(r#"{{"client_id":"{id}","client_name":"Another",{asked}}}"#);
+        let changed = client.good("PUT", &place, &body).await;
+        for answer in [made, seen, changed] {
+            assert_eq!(text(&answer, "registration_access_token"), token);
+            assert_eq!(text(&answer, "registration_client_uri"), format!("{ISSUER}{place}"));
+        }
+        for field in ["require_pushed_authorization_requests", "dpop_bound_access_tokens"] {
+            let body = format!(r#"{{"{field}":"yes",{asked}}}"#);
+            let refused = client.call("POST", "/register", &body).await;
+            assert_eq!(
+                (refused.status, at(&value(&refused), &["error"]).as_str()),
+                (400, Some("invalid_client_metadata")),
+                "{field}"
+            );
+        }
+    });
+}
