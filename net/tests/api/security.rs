@@ -113,6 +113,57 @@ fn what_is_put_has_a_body() {
     });
 }
 
+/// Parts of a role that mean nothing were taken and shown back, and so were names of applications that are none.
+#[test]
+fn a_role_that_cannot_be_is_refused() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let app = |name: &str, privilege: &str| {
+            format!(
+                r#"{{"applications":[{{"application":"{name}","privileges":["{privilege}"],"resources":["*"]}}]}}"#
+            )
+        };
+        let remote = |more: &str| format!(r#"{{"remote_indices":[{{"names":["a"],{more}}}]}}"#);
+        for bad in [
+            r#"{"remote_indices":5}"#.to_owned(),
+            r#"{"remote_indices":[5]}"#.to_owned(),
+            remote(r#""privileges":["read"]"#),
+            remote(r#""clusters":["c"]"#),
+            remote(r#""clusters":["c"],"privileges":["nope"]"#),
+            r#"{"remote_cluster":[{"clusters":["c"],"privileges":["nope"]}]}"#.to_owned(),
+            r#"{"global":5}"#.to_owned(),
+            r#"{"global":{"foo":1}}"#.to_owned(),
+            r#"{"global":{"application":{"manage":{"applications":5}}}}"#.to_owned(),
+            app("A*", "read"),
+            app("k", "read"),
+            app("a*b", "read"),
+            app("app", "a b"),
+        ] {
+            let answer = client.call("PUT", "/_security/role/r", &bad).await;
+            assert_eq!(answer.status, 400, "{bad}: {}", answer.text());
+        }
+        for good in [
+            remote(r#""clusters":["c*"],"privileges":["read"]"#),
+            r#"{"remote_cluster":[{"clusters":["*"],"privileges":["monitor_enrich"]}]}"#.to_owned(),
+            r#"{"global":{"application":{"manage":{"applications":["app-*"]}}}}"#.to_owned(),
+            app("kibana-*", "feature_x.read"),
+            app("*", "*"),
+        ] {
+            client.good("PUT", "/_security/role/r", &good).await;
+        }
+        assert_eq!(
+            client.bad("PUT", "/_security/role/r", &app("A*", "read")).await,
+            "400 action_request_validation_exception: Validation Failed: 1: An application name prefix must \
+             match the pattern ^[a-z][A-Za-z0-9]*$ (found 'A');"
+        );
+        for (name, privilege) in [("k", "read"), ("app", "a b"), ("app*", "read")] {
+            let asked = app(name, privilege).replace("applications", "application");
+            let answer = client.call("POST", "/_security/user/_has_privileges", &asked).await;
+            assert_eq!(answer.status, 400, "{asked}: {}", answer.text());
+        }
+    });
+}
+
 /// A user that was made with a hash of bcrypt, as others keep it, was refused.
 #[test]
 fn a_hash_made_elsewhere_is_taken() {

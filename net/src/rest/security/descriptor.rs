@@ -7,6 +7,7 @@ use engine::{Error, Result};
 use json::{Object, Value, json};
 
 use super::body::Body;
+use super::{application, beside};
 
 /// Entries of one list.
 const ENTRIES_MAX: usize = 1000;
@@ -61,12 +62,7 @@ pub(super) fn parse(value: &Value, name: &str, effort: &Effort) -> Result<Descri
             resources: wanted("resources")?,
         });
     }
-    let mut beside = Object::new();
-    for field in ["global", "remote_indices", "remote_cluster"] {
-        if let Some(value) = body.value(field) {
-            beside.insert(field, value.clone());
-        }
-    }
+    let beside = beside::read(&body, name, |entry| index_entry(entry, name))?;
     let metadata = body.object("metadata")?.cloned().unwrap_or_default();
     let descriptor = Descriptor {
         cluster: body.texts("cluster")?.unwrap_or_default(),
@@ -247,6 +243,11 @@ fn check(descriptor: &Descriptor, effort: &Effort) -> Result<()> {
             }
         }
         problems.extend(entry.names.iter().filter_map(fault));
+    }
+    for entry in &descriptor.applications {
+        problems.extend(application::check_pattern(&entry.application).err());
+        let privileges = entry.privileges.iter();
+        problems.extend(privileges.filter_map(|name| application::check_action(name).err()));
     }
     problems.extend(descriptor.run_as.iter().filter_map(fault));
     if descriptor.metadata.keys().any(|key| key.starts_with('_')) {

@@ -11,7 +11,7 @@ use env::{Env, Spawn};
 use json::{Object, Value, json};
 
 use super::body::Body;
-use super::{descriptor, desk, value};
+use super::{application, descriptor, desk, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -166,6 +166,12 @@ pub(super) async fn check<E: Env>(
         let name = entry.text("application")?.ok_or_else(|| missing("application"))?;
         let privileges = entry.texts("privileges")?.ok_or_else(|| missing("privileges"))?;
         let resources = entry.texts("resources")?.ok_or_else(|| missing("resources"))?;
+        let mut problems: Vec<String> = application::check_name(name).err().into_iter().collect();
+        let named = privileges.iter();
+        problems.extend(named.filter_map(|name| application::check_action(name).err()));
+        if !problems.is_empty() {
+            return Err(Error::validation(&problems));
+        }
         let application = applications.get_or_insert_with(name, Value::object);
         for resource in resources {
             env.spawn().yield_if_needed().await;

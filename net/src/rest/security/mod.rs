@@ -4,6 +4,8 @@
 //! finished command to authz. What every caller may do to itself (see who it is, change its password,
 //! look after its own keys) is said where it is done.
 
+mod application;
+mod beside;
 mod body;
 mod descriptor;
 mod enroll;

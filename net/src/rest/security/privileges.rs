@@ -9,7 +9,7 @@ use env::Env;
 use json::{Object, Value, json};
 
 use super::body::Body;
-use super::{allowed, names, told, value};
+use super::{allowed, application, names, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -69,22 +69,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 fn check(application: &str, name: &str, actions: &[String], problems: &mut Vec<String>) {
-    let is_application = application.len() >= 3
-        && application.starts_with(|c: char| c.is_ascii_lowercase())
-        && application.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
-    if !is_application {
-        problems.push(format!(
-            "An application name must be at least three characters, begin with a lower case letter \
-             and hold letters, digits, [-] and [_] (found [{application}])"
-        ));
-    }
-    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if !is_name {
-        problems.push(format!(
-            "Application privilege names must match the pattern [a-z][a-zA-Z0-9_.-]* (found [{name}])"
-        ));
-    }
+    problems.extend(application::check_name(application).err());
+    problems.extend(application::check_privilege(name).err());
     if actions.is_empty() {
         problems.push("Application privileges must have at least one action".to_owned());
     }
@@ -92,6 +78,7 @@ fn check(application: &str, name: &str, actions: &[String], problems: &mut Vec<S
         if !action.contains(['/', '*', ':']) {
             problems.push(format!("action [{action}] must contain one of [ '/' , '*' , ':' ]"));
         }
+        problems.extend(application::check_action(action).err());
     }
 }
 
