@@ -359,6 +359,7 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
                 "failed",
                 &[("user", name), ("reason", "wrong password")],
             );
+            visit.limiter.failed(&key, attempt, visit.monotonic());
             return refuse("password", "The current password is wrong.");
         }
     }

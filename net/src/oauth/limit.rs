@@ -191,6 +191,16 @@ impl Limiter {
         Ok(Some(Attempt { before, with }))
     }
 
+    /// An attempt was looked at, and failed: its delay begins now, since looking takes time.
+    pub fn failed(&self, account: &str, attempt: Option<Attempt>, now: Duration) {
+        let Some(attempt) = attempt else { return };
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = failures.get_mut(account).filter(|known| **known == attempt.with) {
+            known.until = now + known.until.saturating_sub(known.last);
+            known.last = now;
+        }
+    }
+
     /// Nobody looked at an attempt, or it is no failure of this account's: it does not count.
     pub fn undo(&self, account: &str, attempt: Option<Attempt>) {
         let Some(attempt) = attempt else { return };
@@ -276,6 +286,10 @@ mod tests {
         let begun: Vec<_> = (0..6).map(|_| attempt()).collect();
         let waits: Vec<_> = begun.iter().map(|it| it.as_ref().err().copied()).collect();
         assert_eq!(waits, [None, None, None, Some(1), Some(1), Some(1)]);
+        // A delay begins when the answer is known, however long that took.
+        let slow = limiter.attempt("eve", 1, S).expect("free");
+        limiter.failed("eve", slow, S * 5);
+        assert_eq!(limiter.delay("eve", S * 5), Some(1));
         // One that nobody looked at leaves things as they were.
         let before = limiter.attempt("bob", 2, S).expect("free");
         let one = limiter.attempt("bob", 2, S * 2).expect("free");

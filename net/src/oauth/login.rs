@@ -160,6 +160,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
         }
         Err(_) => {
             visit.note("login_failed", "failed", &[("user", name)]);
+            visit.limiter.failed(&key, own_attempt, visit.monotonic());
+            visit.limiter.failed(&near, near_attempt, visit.monotonic());
             return show(visit, 400, &way, name, Trouble::Wrong);
         }
     };

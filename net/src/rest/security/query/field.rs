@@ -100,10 +100,11 @@ pub(super) fn values(data: &Value, name: &str, kind: Kind) -> Vec<Key> {
                 keys.push(Key::Word(text.to_lowercase()));
             }
             Kind::Date => keys.extend(value.as_i64().map(Key::Number)),
-            Kind::Truth => match value {
-                Value::Bool(truth) => keys.push(Key::Number(i64::from(*truth))),
-                _ => {}
-            },
+            Kind::Truth => {
+                if let Value::Bool(truth) = value {
+                    keys.push(Key::Number(i64::from(*truth)));
+                }
+            }
         }
     }
     keys
