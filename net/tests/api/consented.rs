@@ -5,7 +5,7 @@ use json::json;
 use crate::browser::{Browser, basic, escaped, fields, location, words};
 use crate::place::{Client, at, value, with_audited, with_oauth};
 
-const CALLBACK: &str = "https://app.example/cb";
+pub const CALLBACK: &str = "https://app.example/cb";
 
 /// A client, and owners by the privileges of their roles: index patterns, each with its privilege.
 pub async fn stage(client: &mut Client, owners: &[(&str, &[(&str, &str)])]) -> (String, String) {
@@ -160,139 +160,6 @@ fn indices_are_counted_where_the_scope_remains() {
         ] {
             let (told, _) = promised(&mut client, &app, "ann", scope).await;
             assert!(told.contains(expected), "{scope}: {told}");
-        }
-    });
-}
-
-/// An application chose values that held our quotation marks, and so told of a narrower filter than the one it
-/// then got; and brackets were missing where they meant something.
-#[test]
-fn a_filter_is_told_as_it_filters() {
-    with_oauth(|mut client| async move {
-        stage(&mut client, &[("ann", &[("*", "read")])]).await;
-        client.authorize(Some(&basic("elastic", "secret")));
-        let words_of = r#"{"properties":{"k":{"type":"keyword"},"tag":{"type":"keyword"},
-            "customer":{"type":"text","fields":{"keyword":{"type":"keyword"}}}}}"#;
-        client.good("PUT", "/a-1/_mapping", words_of).await;
-        // In one index it is a text, in the other it is not.
-        client.good("PUT", "/a-2/_mapping", r#"{"properties":{"both":{"type":"keyword"}}}"#).await;
-        client.good("PUT", "/a-1/_mapping", r#"{"properties":{"both":{"type":"text"}}}"#).await;
-        let body = format!(
-            r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:read",
-                "authorization_details_types":["index_access"]}}"#
-        );
-        let made = client.good("POST", "/_oauth/client", &body).await;
-        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
-        for (query, fields_asked, expected) in [
-            // A text that holds the word and more was read, where "customer is acme" was told.
-            (r#"{"term":{"customer":"acme"}}"#, r#"["k"]"#, r#"{"term":{"customer":"acme"}}"#),
-            (r#"{"term":{"customer.keyword":"acme"}}"#, r#"["k"]"#, "where customer is “acme”"),
-            (r#"{"term":{"both":"acme"}}"#, r#"["k"]"#, r#"{"term":{"both":"acme"}}"#),
-            (r#"{"term":{"nowhere":1}}"#, r#"["k"]"#, r#"{"term":{"nowhere":1}}"#),
-            (
-                r#"{"range":{"n":{"gte":1,"lt":5}}}"#,
-                r#"["k"]"#,
-                "where n is at least 1 and below 5",
-            ),
-            (
-                r#"{"bool":{"must_not":{"term":{"k":"zzz”) and (k is “a"}}}}"#,
-                r#"["k"]"#,
-                r#"{"bool":{"must_not":{"term":{"k":"zzz\u201d) and (k is \u201ca"}}}}"#,
-            ),
-            (
-                r#"{"bool":{"must_not":{"term":{"a”) and (customer":"x"}}}}"#,
-                r#"["k"]"#,
-                r#"{"bool":{"must_not":{"term":{"a\u201d) and (customer":"x"}}}}"#,
-            ),
-            (r#"{"term":{"k":"a\u202eb"}}"#, r#"["k"]"#, r#"{"term":{"k":"a\u202eb"}}"#),
-            (
-                r#"{"bool":{"filter":[{"bool":{"should":[{"term":{"k":"a"}},{"term":{"k":"b"}}]}},{"term":{"tag":"p"}}]}}"#,
-                r#"["k"]"#,
-                "(k is “a” or k is “b”) and tag is “p”",
-            ),
-            (r#"{"term":{"k":"a"}}"#, r#"["k, and nothing else"]"#, r#""k, and nothing else""#),
-            (r#"{"match_all":{}}"#, r#"["k"]"#, "Only the fields k ."),
-        ] {
-            let details = format!(
-                r#"[{{"type":"index_access","indices":["a-*"],"actions":["read"],"query":{query},"fields":{fields_asked}}}]"#
-            );
-            let target = format!(
-                "/authorize?response_type=code&client_id={id}&authorization_details={}",
-                escaped(&details)
-            );
-            let mut browser = Browser::default();
-            let (_, page) = browser.consent_to(&mut client, "ann", &target).await;
-            let told = words(&page).replace("&quot;", "\"");
-            assert!(told.contains(expected), "{query}: {told}");
-            assert!(!told.contains("k is “a” )") && !told.contains('\u{202e}'), "{told}");
-            assert!(!told.contains("where anything"), "{told}");
-            // And so where it can be revoked.
-            let mut form = fields(&page, "/consent");
-            for (name, value) in [("detail", "0"), ("decision", "allow")] {
-                form.push((name.into(), value.into()));
-            }
-            let led = location(&browser.post(&mut client, "/consent", &form).await);
-            let code = led.split_once("code=").expect("a code").1;
-            let body = format!(
-                "grant_type=authorization_code&code={}&client_id={id}&client_secret={}",
-                code.split('&').next().unwrap_or_default(),
-                at(&made, &["client_secret"]).as_str().expect("a secret")
-            );
-            let kind = [("Content-Type", "application/x-www-form-urlencoded")];
-            let answer = client.call_with("POST", "/token", &kind, body.as_bytes()).await;
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            let page = browser.ask(&mut client, "/account/apps", &[]).await;
-            let told = words(&page).replace("&quot;", "\"");
-            let expected = expected.strip_prefix("Only the fields k .").unwrap_or(expected);
-            assert!(told.contains(expected), "{query}: {told}");
-            assert!(!told.contains('\u{202e}') && !told.contains("anything"), "{told}");
-        }
-    });
-}
-
-/// Of two bounds of one side the page told both, and the last alone counted; what no search can read was granted,
-/// and opened nothing.
-#[test]
-fn what_cannot_be_told_or_read_is_not_asked() {
-    with_oauth(|mut client| async move {
-        client.authorize(Some(&basic("elastic", "secret")));
-        let body = format!(
-            r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:read",
-                "authorization_details_types":["index_access"]}}"#
-        );
-        let made = client.good("POST", "/_oauth/client", &body).await;
-        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
-        client.authorize(None);
-        for (query, is_fine) in [
-            (r#"{"range":{"n":{"lte":1}}}"#, true),
-            (r#"{"range":{"d":{"lte":"2024","format":"yyyy","time_zone":"Europe/Oslo"}}}"#, true),
-            (r#"{"range":{"n":{"lte":1,"lt":100}}}"#, false),
-            (r#"{"range":{"n":{"gte":5,"gt":1}}}"#, false),
-            (r#"{"range":{"d":{"lte":"2024","format":"foo"}}}"#, false),
-            (r#"{"range":{"d":{"lte":"2024","time_zone":"bogus"}}}"#, false),
-            (r#"{"term":{"f":{"value":"a","foo":1}}}"#, false),
-            (r#"{"term":{"f":{"value":"a","boost":"x"}}}"#, false),
-            (r#"{"terms":{"f":[null]}}"#, false),
-            (r#"{"term":{"":"a"}}"#, false),
-            (r#"{"exists":{"field":""}}"#, false),
-            (r#"{"bool":{"should":{"exists":{"field":"a"}},"minimum_should_match":1.5}}"#, false),
-        ] {
-            let details = format!(
-                r#"[{{"type":"index_access","indices":["a-*"],"actions":["read"],"query":{query}}}]"#
-            );
-            let target = format!(
-                "/authorize?response_type=code&client_id={id}&code_challenge={}&code_challenge_method=S256\
-                 &authorization_details={}",
-                "x".repeat(43),
-                escaped(&details)
-            );
-            let led = location(&client.call("GET", &target, "").await);
-            assert_eq!(
-                led.contains("error=invalid_authorization_details"),
-                !is_fine,
-                "{query}: {led}"
-            );
-            assert_eq!(led.starts_with("/login?"), is_fine, "{query}: {led}");
         }
     });
 }

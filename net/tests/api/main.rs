@@ -18,6 +18,7 @@ mod devices;
 mod documents;
 mod drift;
 mod expanded;
+mod filtered;
 mod given_up;
 mod guessed;
 mod indices;
