@@ -39,7 +39,7 @@ fn other_documents_have_another_checksum() {
     for number in 0..50u8 {
         let mut writer = SegmentWriter::new(SegmentId(1), 1);
         let source = format!(r#"{{"n":"{}"}}"#, char::from(b'0' + number));
-        writer.stored([source.as_bytes()].into_iter()).expect("a short source");
+        writer.stored([source.as_bytes()]).expect("a short source");
         let bytes = writer.seal().expect("sealed in memory");
         lengths.insert(bytes.len());
         seen.insert(footer::open(&bytes, FileKind::Segment).expect("sealed").body_checksum);

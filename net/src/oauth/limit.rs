@@ -195,7 +195,8 @@ impl Limiter {
     pub fn failed(&self, account: &str, attempt: Option<Attempt>, now: Duration) {
         let Some(attempt) = attempt else { return };
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = failures.get_mut(account).filter(|known| **known == attempt.with) {
+        let known = failures.get_mut(&self.names.hash_one(account));
+        if let Some(known) = known.filter(|known| **known == attempt.with) {
             known.until = now + known.until.saturating_sub(known.last);
             known.last = now;
         }
