@@ -9,6 +9,7 @@
 //! `norms` in `norms`, and so on. A field's norms come before its terms, because the terms'
 //! impacts are made of them.
 
+use base::hash::Map;
 use base::{FieldNo, SegmentId};
 
 use crate::error::Result;
@@ -34,6 +35,8 @@ pub struct SegmentWriter {
     id: SegmentId,
     file: Vec<u8>,
     entries: Vec<Entry>,
+    /// Where in `entries` a section is: each field asks for its sections, and there may be many fields.
+    places: Map<(FieldNo, SectionKind), usize>,
     meta: Meta,
     pub(crate) term_blocks: TermBlocks,
 }
@@ -46,6 +49,7 @@ impl SegmentWriter {
             id,
             file: toc::HEADER.to_vec(),
             entries: Vec::new(),
+            places: Map::default(),
             meta: Meta { doc_count, merged_count: 0 },
             term_blocks: TermBlocks::Plain,
         }
@@ -83,19 +87,21 @@ impl SegmentWriter {
         let answer = write(&mut self.file);
         assert!(self.file.len() >= start, "writers of sections append");
         let len = (self.file.len() - start) as u64;
+        self.places.insert((field, kind), self.entries.len());
         self.entries.push(Entry { field, kind, offset: start as u64, len });
         answer
     }
 
     /// The bytes of a section that was put before.
     pub fn section(&self, kind: SectionKind, field: FieldNo) -> Option<&[u8]> {
-        let entry = self.entries.iter().find(|entry| entry.key() == (field, kind))?;
+        let entry = self.entries[*self.places.get(&(field, kind))?];
         Some(&self.file[entry.offset as usize..(entry.offset + entry.len) as usize])
     }
 
     /// Forgets the section put last, which turned out empty.
     pub(crate) fn take_back(&mut self) {
         let entry = self.entries.pop().expect("a section was put");
+        self.places.remove(&entry.key());
         assert_eq!(entry.len, 0, "only an empty section is taken back");
     }
 
