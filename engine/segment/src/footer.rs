@@ -23,6 +23,8 @@
 //! Not here: testing the body's checksum at open. It is there for copies, merges and the
 //! background check; what a query reads is guarded page by page (`section`).
 
+use std::ops::Range;
+
 use base::SegmentId;
 use base::checksum::{Checksum, checksum};
 use base::planted::{Fault, planted};
@@ -75,18 +77,58 @@ pub struct Footer {
     pub body_checksum: u32,
 }
 
-/// The checksum of a body by the rule of its kind and version.
+/// The checksum of a body, by the rule of its kind and version, piece by piece.
+#[derive(Clone, Debug)]
+pub struct BodySum {
+    sum: Checksum,
+    /// What was fed so far.
+    at: u64,
+    /// Where bytes stand that are not summed, from the last on.
+    others: Vec<Range<u64>>,
+}
+
+/// How much of the end of a body [`BodySum::new`] wants to see.
+pub const TAIL: usize = toc::TRAILER;
+
+impl BodySum {
+    /// Of a body of `len` bytes that ends with `tail`: [`TAIL`] bytes, or all where it has less.
+    pub fn new(kind: FileKind, version: u16, len: u64, tail: &[u8]) -> Self {
+        let mut others = match (kind, tail.last_chunk()) {
+            (FileKind::Segment, Some(trailer)) if version > 1 => toc::checksums(trailer, len),
+            _ => Vec::new(),
+        };
+        others.reverse();
+        Self { sum: Checksum::new(), at: 0, others }
+    }
+
+    /// Feeds the next bytes.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        while let Some(other) = self.others.last().cloned() {
+            let before = other.start.saturating_sub(self.at).min(bytes.len() as u64) as usize;
+            self.sum.update(&bytes[..before]);
+            self.at += before as u64;
+            bytes = &bytes[before..];
+            let within = other.end.saturating_sub(self.at).min(bytes.len() as u64) as usize;
+            self.at += within as u64;
+            bytes = &bytes[within..];
+            if self.at < other.end {
+                return;
+            }
+            self.others.pop();
+        }
+        self.sum.update(bytes);
+        self.at += bytes.len() as u64;
+    }
+
+    /// The checksum of all that was fed.
+    pub fn finish(self) -> u32 {
+        self.sum.finish()
+    }
+}
+
 fn body_checksum(body: &[u8], kind: FileKind, version: u16) -> u32 {
-    if kind == FileKind::Live || version == 1 {
-        return checksum(body);
-    }
-    let mut sum = Checksum::new();
-    let mut from = 0;
-    for other in toc::checksums(body) {
-        sum.update(&body[from..other.start]);
-        from = other.end;
-    }
-    sum.update(&body[from..]);
+    let mut sum = BodySum::new(kind, version, body.len() as u64, body);
+    sum.update(body);
     sum.finish()
 }
 
@@ -174,6 +216,21 @@ mod tests {
         let footer = open(&file, FileKind::Live).expect("just sealed");
         assert_eq!(footer.id, SegmentId(7));
         check_body(&file, &footer).expect("body is untouched");
+    }
+
+    #[test]
+    fn pieces_of_any_length_give_the_checksum_of_the_body() {
+        let mut writer = crate::SegmentWriter::new(SegmentId(7), 3);
+        writer.stored([b"one".as_slice(), b"two", &[7; 9000]]).expect("short sources");
+        let file = writer.seal().expect("sealed in memory");
+        let footer = open(&file, FileKind::Segment).expect("just sealed");
+        let body = &file[..file.len() - LEN];
+        for len in [1, 7, 39, 40, 4096, body.len()] {
+            let tail = &body[body.len() - TAIL..];
+            let mut sum = BodySum::new(footer.kind, footer.version, body.len() as u64, tail);
+            body.chunks(len).for_each(|piece| sum.update(piece));
+            assert_eq!(sum.finish(), footer.body_checksum, "pieces of {len}");
+        }
     }
 
     #[test]

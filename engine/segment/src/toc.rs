@@ -58,7 +58,7 @@ pub const ALIGNMENT: usize = 16;
 pub const PAGE: usize = 4096;
 
 /// Length of the trailer.
-const TRAILER: usize = 40;
+pub(crate) const TRAILER: usize = 40;
 
 /// Number of sections at most: bounds what a hostile list can make us allocate.
 const SECTIONS_MAX: usize = 1 << 20;
@@ -271,16 +271,16 @@ pub fn read(file: &[u8]) -> Result<Frame> {
     Ok(Frame { entries, table, doc_count: u32_at(trailer, 32) })
 }
 
-/// Where in the bytes before a footer checksums of others of them stand: the page table, and those in the
-/// trailer. None where this is no segment's body.
-pub(crate) fn checksums(body: &[u8]) -> Vec<Range<usize>> {
-    let Some(start) = body.len().checked_sub(TRAILER) else { return Vec::new() };
-    let table_at = usize::try_from(u64_at(body, start)).unwrap_or(usize::MAX);
-    if table_at > start || table_at + 4 * page_count(table_at) > start {
+/// Where in a body of `len` bytes, which ends with this trailer, checksums of others of its bytes stand: the
+/// page table, and those in the trailer. None where it is no trailer.
+pub(crate) fn checksums(trailer: &[u8; TRAILER], len: u64) -> Vec<Range<u64>> {
+    let start = len.saturating_sub(TRAILER as u64);
+    let table_at = u64_at(trailer, 0);
+    let table = 4 * table_at.div_ceil(PAGE as u64);
+    if table_at > start || table_at + table > start {
         return Vec::new();
     }
-    let table = table_at..table_at + 4 * page_count(table_at);
-    vec![table, start + 24..start + 32, start + 36..start + TRAILER]
+    vec![table_at..table_at + table, start + 24..start + 32, start + 36..len]
 }
 
 /// Checks that the list keeps its promises: validation by rkyv knows none of them.

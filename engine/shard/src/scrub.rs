@@ -12,10 +12,9 @@
 use std::path::Path;
 
 use base::SegmentId;
-use base::checksum::Checksum;
 use env::pace::PIECE_BYTES;
 use env::{Disk, Env, ErrorKind, File, Pace};
-use segment::footer::{self, FileKind};
+use segment::footer::{self, BodySum, FileKind};
 
 use crate::error::{Error, Result};
 use crate::file;
@@ -121,7 +120,13 @@ impl<E: Env> Inner<E> {
             return Err(corrupt(&path, format!("{found} bytes, the manifest says {len}")));
         }
         let end = len - footer::LEN as u64;
-        let (mut sum, mut offset) = (Checksum::new(), 0);
+        let tail = end.min(footer::TAIL as u64) as usize;
+        let last = file.read_at(end - tail as u64, tail + footer::LEN).await?;
+        let (tail, bytes) = last.split_at(tail);
+        let bytes = bytes.first_chunk().expect("as many as were asked for");
+        let footer = footer::open_end(bytes, len, kind)
+            .map_err(|error| corrupt(&path, error.to_string()))?;
+        let (mut sum, mut offset) = (BodySum::new(kind, footer.version, end, tail), 0);
         while offset < end {
             let wanted = (end - offset).min(PIECE_BYTES as u64) as usize;
             let piece = file.read_at(offset, wanted).await?;
@@ -136,10 +141,6 @@ impl<E: Env> Inner<E> {
             offset += wanted as u64;
             pace.took(wanted).await;
         }
-        let bytes = file.read_at(end, footer::LEN).await?;
-        let bytes = bytes.first_chunk().expect("as many as were asked for");
-        let footer = footer::open_end(bytes, len, kind)
-            .map_err(|error| corrupt(&path, error.to_string()))?;
         let found = sum.finish();
         if footer.id != id || footer.body_checksum != checksum {
             return Err(corrupt(&path, "it is another file than the manifest names".to_owned()));

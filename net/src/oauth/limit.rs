@@ -92,13 +92,7 @@ impl Limiter {
             return None;
         }
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let windows = &mut windows[of as usize];
-        make_room(windows, |window| window.end > now);
-        let fresh = Window { count: 0, end: now + window };
-        let entry = windows.entry(self.names.hash_one(key)).or_insert(fresh);
-        if entry.end <= now {
-            *entry = fresh;
-        }
+        let entry = self.current(&mut windows[of as usize], key, window, now);
         entry.count += 1;
         (entry.count > most).then(|| seconds(entry.end.saturating_sub(now)))
     }
@@ -120,18 +114,29 @@ impl Limiter {
             return Ok(now);
         }
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let windows = &mut windows[of as usize];
+        let entry = self.current(&mut windows[of as usize], key, window, now);
+        if entry.count >= most {
+            return Err(seconds(entry.end.saturating_sub(now)));
+        }
+        entry.count += 1;
+        Ok(entry.end)
+    }
+
+    /// The window of `key` that goes on now, which may begin now.
+    fn current<'a>(
+        &self,
+        windows: &'a mut Map<u64, Window>,
+        key: &str,
+        window: Duration,
+        now: Duration,
+    ) -> &'a mut Window {
         make_room(windows, |window| window.end > now);
         let fresh = Window { count: 0, end: now + window };
         let entry = windows.entry(self.names.hash_one(key)).or_insert(fresh);
         if entry.end <= now {
             *entry = fresh;
         }
-        if entry.count >= most {
-            return Err(seconds(entry.end.saturating_sub(now)));
-        }
-        entry.count += 1;
-        Ok(entry.end)
+        entry
     }
 
     /// What began in the window that ends then does not count.
