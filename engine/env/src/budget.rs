@@ -6,6 +6,7 @@
 //! 2. What is taken comes back when its [`Taken`] is dropped, on whatever core that happens.
 //! 3. What is to be set aside and was not free then is kept as it comes back, before anybody may take it again.
 //! 4. Taking never waits: `None` means that the caller refuses its request (429).
+//! 5. Work that cannot be refused ([`Lease::advance`]) uses more than the total only one at a time.
 //!
 //! A [`Lease`] stands between one core and the pool so that the common case touches a number that
 //! no other core touches: it fetches chunks of 4 MiB, and gives whole chunks back when more than
@@ -89,6 +90,7 @@ struct Pool {
     /// To be kept back, too, as soon as it comes back.
     debt: AtomicUsize,
     refused: AtomicUsize,
+    advances: Mutex<Advances>,
     /// The leases that were given: asked for what they hold, and nothing else.
     locals: Mutex<Vec<Weak<Local>>>,
 }
@@ -103,6 +105,7 @@ impl Budget {
                 aside: AtomicUsize::new(0),
                 debt: AtomicUsize::new(0),
                 refused: AtomicUsize::new(0),
+                advances: Mutex::new(Advances::default()),
                 locals: Mutex::new(Vec::new()),
             }),
         }
@@ -198,6 +201,15 @@ fn subtract_leaving(from: &AtomicUsize, bytes: usize, left: usize) -> bool {
 /// Takes `bytes` from `from` where so much is there.
 fn subtract(from: &AtomicUsize, bytes: usize) -> bool {
     subtract_leaving(from, bytes, 0)
+}
+
+/// Work that cannot be refused, of all cores.
+#[derive(Default)]
+struct Advances {
+    /// What is under way.
+    count: usize,
+    /// One of it uses memory that was not to be had.
+    is_overdrawn: bool,
 }
 
 struct Local {
@@ -297,6 +309,25 @@ impl Lease {
         taken.then(|| Taken { local: Arc::clone(local), holder: *holder, bytes })
     }
 
+    /// Takes `bytes` for work that cannot be refused. Where they are not to be had it waits for others of
+    /// its kind (`None`), and where there are none, it begins without them: what is held then is more
+    /// than the total.
+    pub fn advance(&self, bytes: usize) -> Option<Advance> {
+        let pool = Arc::clone(&self.local.pool);
+        let taken = self.take(bytes);
+        let mut advances = lock(&pool.advances);
+        let is_overdrawn = taken.is_none();
+        if is_overdrawn {
+            if advances.count > 0 {
+                return None;
+            }
+            advances.is_overdrawn = true;
+        }
+        advances.count += 1;
+        drop(advances);
+        Some(Advance { pool, taken, is_overdrawn })
+    }
+
     /// The same way to the pool, of another holder.
     #[must_use]
     pub fn of(&self, holder: Holder) -> Self {
@@ -370,6 +401,52 @@ impl Taken {
 impl Drop for Taken {
     fn drop(&mut self) {
         self.local.give_back(self.holder, self.bytes);
+    }
+}
+
+/// Memory for work that cannot be refused ([`Lease::advance`]); dropping ends it.
+#[must_use = "dropping it ends the work"]
+pub struct Advance {
+    pool: Arc<Pool>,
+    taken: Option<Taken>,
+    is_overdrawn: bool,
+}
+
+impl Advance {
+    /// Makes it `bytes` at least. Where they are not to be had, it does without them, but for when
+    /// another does so already: false, and it waits for that one's end. Who does without never waits,
+    /// so all get on.
+    #[must_use]
+    pub fn grow_to(&mut self, bytes: usize) -> bool {
+        if self.is_overdrawn {
+            return true;
+        }
+        let lacking = self.taken.as_ref().map_or(0, |taken| bytes.saturating_sub(taken.bytes()));
+        if lacking == 0 || self.taken.as_mut().is_some_and(|taken| taken.grow(lacking)) {
+            return true;
+        }
+        let mut advances = lock(&self.pool.advances);
+        self.is_overdrawn = !advances.is_overdrawn;
+        advances.is_overdrawn = true;
+        self.is_overdrawn
+    }
+}
+
+impl Drop for Advance {
+    fn drop(&mut self) {
+        // First the memory: who is told that nobody is under way finds all there is.
+        drop(self.taken.take());
+        let mut advances = lock(&self.pool.advances);
+        advances.count -= 1;
+        if self.is_overdrawn {
+            advances.is_overdrawn = false;
+        }
+    }
+}
+
+impl fmt::Debug for Advance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Advance({:?}, overdrawn: {})", self.taken, self.is_overdrawn)
     }
 }
 
@@ -489,6 +566,27 @@ mod tests {
         assert_eq!(told(Holder::Merges), Some(0));
         drop((answers, writes, more));
         assert!(budget.taken_bytes().iter().all(|(_, bytes)| *bytes == 0));
+    }
+
+    #[test]
+    fn work_that_cannot_be_refused_passes_the_total_one_at_a_time() {
+        let budget = Budget::new(32 * MIB);
+        let (one, other) = (budget.lease(), budget.lease());
+        let mut first = one.advance(12 * MIB).expect("room");
+        let mut second = other.advance(12 * MIB).expect("room");
+        assert!(one.advance(12 * MIB).is_none(), "others are under way");
+        assert!(second.grow_to(20 * MIB), "nobody else is beyond the total");
+        assert!(second.grow_to(usize::MAX));
+        assert!(!first.grow_to(20 * MIB));
+        drop(second);
+        assert!(first.grow_to(usize::MAX));
+        drop(first);
+        let alone = one.advance(64 * MIB).expect("nobody is under way");
+        let small = other.advance(MIB).expect("what is free is anybody's");
+        assert!(other.advance(64 * MIB).is_none());
+        drop((alone, small));
+        assert!(other.advance(64 * MIB).is_some());
+        assert!(budget.leased_bytes() <= budget.total_bytes());
     }
 
     #[test]

@@ -92,6 +92,9 @@ impl<E: Env> Shard<E> {
         }
         let reserve = setup.reserve.clone();
         let inner = Rc::new(Inner::new(env, setup, state, manifest.clone()));
+        let log_bytes =
+            entries.iter().filter(|it| it.name.starts_with("log-")).map(|it| it.len).sum();
+        inner.begin_replay(log_bytes, manifest.clean).await;
         let log = inner.replay(replay, reserve).await?;
         log.leave_room_for(inner.lease.clone());
 
@@ -127,6 +130,7 @@ impl<E: Env> Shard<E> {
         if replayed > 0 {
             inner.after_operations();
         }
+        inner.end_replay();
         inner.note_opening(begun, Some([files, bytes, replayed]));
         Ok(Self { inner })
     }
@@ -170,6 +174,7 @@ impl<E: Env> Inner<E> {
             id,
             dir,
             lease,
+            replaying: RefCell::default(),
             log: OnceCell::new(),
             config: RefCell::new(config),
             mapping: RefCell::new(mapping),

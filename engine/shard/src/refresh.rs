@@ -83,6 +83,13 @@ impl<E: Env> Inner<E> {
                 sealed.map_err(|error| Error::in_segment(id, &error))?
             }
         };
+        let sealed = match sealed {
+            None => None,
+            Some((segment, renumbered)) => {
+                let (segment, file) = self.keep_replayed(segment).await?;
+                Some((segment, renumbered, file))
+            }
+        };
         let thawed = self.state.borrow_mut().thaw(sealed);
         let (view, frozen) = thawed.map_err(|error| self.segment_error(&error))?;
         self.publish(view);

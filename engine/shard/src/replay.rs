@@ -5,8 +5,11 @@
 //!    manifest's segments show already is passed over by its number; after those the numbers go on
 //!    without a gap, or the log is corrupt.
 //! 2. Chunks are applied in the order of the log, each when the one before is.
-//! 3. What was acknowledged is never refused: a budget that is spent is overdrawn, by at most the two
-//!    buffers that writing may hold, too.
+//! 3. What was acknowledged is never refused, and passes the budget by what one replay needs: it takes
+//!    its memory before it reads, or waits for others who replay, and holds nothing meanwhile. A shard
+//!    that waits for nobody begins without.
+//! 4. A segment for which there is no memory becomes a file at once. No manifest names it before the next
+//!    flush, so what a crash leaves of it is cleared away as what a merge leaves.
 //!
 //! Four things overlap, so that replay is no slower than the writing was: chunks are read ahead of the
 //! one that is applied; a worker parses one of them; whatever no worker has begun when its turn
@@ -28,12 +31,15 @@ use env::reply::Answer;
 use env::{Clock, Env, Spawn, reply};
 use mapping::Mapping;
 use mapping::document::{Arena, Entries, Mode, Parsed, Parser};
+use segment::Segment;
 
 use crate::apply;
 use crate::buffer::stored::Stamp;
 use crate::error::{Error, Result};
+use crate::flush;
 use crate::frame::{Frame, FrameError, Logged};
-use crate::shard::Inner;
+use crate::manifest::SegmentFile;
+use crate::shard::{BUSY_PAUSE, Inner};
 use crate::state::Prior;
 
 /// Bytes of sources that are parsed at a time.
@@ -44,6 +50,15 @@ const CHUNKS_AHEAD: usize = 4;
 const CHUNKS_SENT: usize = 2;
 /// A buffer is sealed at one part in so many of what writing fills.
 const SEAL_PART: usize = 2;
+/// Buffers of that size which are held at once: the one that is filled, up to twice that size, the one
+/// that is sealed, and the segment that comes of it.
+const BUFFERS: usize = 4;
+/// What a byte of the log takes, read and parsed: itself, and as much again, twice, of what it says.
+const PARSED_PART: usize = 3;
+/// What a byte of a short log takes in all: read, parsed, in a buffer, and in a segment.
+const REPLAYED_PART: usize = 6;
+/// A log without anything to apply is read a piece of this size at a time.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// A part of the log on its way.
 enum Chunk {
@@ -59,6 +74,81 @@ enum Chunk {
 type Ahead = VecDeque<Chunk>;
 
 impl<E: Env> Inner<E> {
+    /// Waits for the memory of replaying a log whose files have `log_bytes` (rule 3).
+    pub(crate) async fn begin_replay(&self, log_bytes: u64, is_clean: bool) {
+        let log_bytes = usize::try_from(log_bytes).unwrap_or(usize::MAX);
+        let needed = match is_clean {
+            true => log_bytes.min(PIECE_BYTES),
+            false => log_bytes.saturating_mul(REPLAYED_PART).min(self.replay_bytes()),
+        };
+        let advance = loop {
+            match self.lease.advance(needed) {
+                Some(advance) => break advance,
+                None => self.env.clock().sleep(BUSY_PAUSE).await,
+            }
+        };
+        *self.replaying.borrow_mut() = Some(advance);
+    }
+
+    /// Gives the memory back that replay had. Where little is left, what it made gives its own back
+    /// soon, too: others wait for it.
+    pub(crate) fn end_replay(self: &Rc<Self>) {
+        self.replaying.take();
+        if self.lease.is_scarce() {
+            self.make_room();
+        }
+    }
+
+    /// Memory with which a log of any length is replayed.
+    fn replay_bytes(&self) -> usize {
+        PIECE_BYTES
+            + PARSED_PART * CHUNKS_AHEAD * CHUNK_BYTES
+            + BUFFERS * self.buffer_bytes_max() / SEAL_PART
+    }
+
+    /// Waits for the memory of a chunk that is larger than others, since one batch of it is.
+    async fn hold_large(&self, bytes: usize) {
+        if bytes <= 2 * CHUNK_BYTES {
+            return;
+        }
+        // It is read, and parsed or in a buffer.
+        let needed = self.replay_bytes() + REPLAYED_PART * bytes;
+        loop {
+            if self.replaying.borrow_mut().as_mut().is_none_or(|held| held.grow_to(needed)) {
+                return;
+            }
+            self.env.clock().sleep(BUSY_PAUSE).await;
+        }
+    }
+
+    /// Accounts for the memory of a segment that replay made, or else makes a file of it (rule 4). After
+    /// replay, the writes that are in it have paid for it.
+    pub(crate) async fn keep_replayed(
+        &self,
+        segment: Segment,
+    ) -> Result<(Segment, Option<SegmentFile>)> {
+        if self.replaying.borrow().is_none() {
+            return Ok((segment, None));
+        }
+        if let Some(taken) = self.lease.take(segment.len_bytes() as usize) {
+            segment.charge(vec![taken]);
+            return Ok((segment, None));
+        }
+        let saved = match self.find_room(segment.len_bytes(), 0).await {
+            Ok(()) => flush::save_segment(&self.env, &self.dir, &segment).await,
+            Err(full) => Err(full),
+        };
+        match saved {
+            Ok(named) => {
+                drop(segment);
+                Ok((self.map_segment(&named).await?, Some(named)))
+            }
+            // Its memory is beyond the budget until there is room: it was acknowledged.
+            Err(error) if error.is_full_disk() => Ok((segment, None)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Applies what the log holds, and opens it for writing.
     pub(crate) async fn replay(
         self: &Rc<Self>,
@@ -130,6 +220,7 @@ impl<E: Env> Inner<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
+        self.hold_large(bytes).await;
         Ok((frames, false))
     }
 
@@ -233,7 +324,6 @@ impl<E: Env> Inner<E> {
                 self.apply_logged(frame, op, doc.map(|doc| prepared.arena.entries(doc))).await?;
                 self.env.spawn().yield_if_needed().await;
             }
-            self.hold_memory(frame);
             self.slow_down(seal_bytes).await;
             // What sealed a buffer may have failed meanwhile.
             if let Some(error) = self.failure() {
@@ -271,15 +361,6 @@ impl<E: Env> Inner<E> {
         state.seq_no_next = state.applied;
         drop(state);
         applied.map_err(|error| self.segment_error(&error))
-    }
-
-    /// Accounts for a frame's memory; where the budget is spent, nothing is (rule 3).
-    fn hold_memory(&self, frame: &Frame) {
-        let sources = frame.ops.iter().filter_map(|op| op.source.as_ref());
-        let bytes: usize = sources.map(|source| source.len()).sum();
-        if let Some(taken) = self.lease.take(3 * bytes) {
-            self.state.borrow_mut().buffer_taken.push(taken);
-        }
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use base::planted::{Fault, planted};
 use base::{PrimaryTerm, SeqNo, ShardId};
 use consensus::{Local, Log, Reserve};
-use env::budget::Lease;
+use env::budget::{Advance, Lease};
 use env::published::Published;
 use env::rising::RisingNumber;
 use env::{Clock, Disk, Env, Spawn, reply};
@@ -102,6 +102,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) id: ShardId,
     pub(crate) dir: PathBuf,
     pub(crate) lease: Lease,
+    /// The memory of replay, while the shard is opened.
+    pub(crate) replaying: RefCell<Option<Advance>>,
     pub(crate) log: OnceCell<Local<E>>,
     pub(crate) config: RefCell<ShardConfig>,
     pub(crate) mapping: RefCell<Arc<Mapping>>,

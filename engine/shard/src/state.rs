@@ -216,7 +216,7 @@ impl State {
     /// with the frozen buffer to drop.
     pub(crate) fn thaw(
         &mut self,
-        sealed: Option<(segment::Segment, Renumbered)>,
+        sealed: Option<(segment::Segment, Renumbered, Option<SegmentFile>)>,
     ) -> segment::Result<(Arc<View>, Frozen)> {
         let mut frozen = self.frozen.take().expect("it was frozen for this refresh");
         for held in &mut self.segments {
@@ -226,13 +226,13 @@ impl State {
         let is_over = |held: &mut Held| !held.is_merging && is_empty(held);
         let over: Vec<Held> = self.segments.extract_if(.., is_over).collect();
         over.iter().filter_map(|held| held.file.as_ref()).for_each(|file| self.retire(file));
-        if let Some((segment, renumbered)) = sealed {
+        if let Some((segment, renumbered, file)) = sealed {
             let dead = frozen.dead.iter();
             // A document that died before the freeze is no document of the segment; none of
             // `dead` is, for each was found alive in the frozen buffer.
             let pending = dead.filter_map(|doc| renumbered.new_doc(*doc)).collect();
             let taken = shrink(std::mem::take(&mut frozen.taken), segment.len_bytes() as usize);
-            self.segments.push(Held::in_memory(segment, pending, taken));
+            self.segments.push(Held { file, ..Held::in_memory(segment, pending, taken) });
         }
         assert!(frozen.upto >= self.visible, "what is visible stays visible");
         self.visible = frozen.upto;
