@@ -16,7 +16,8 @@
 //! 3. A rename or removal is durable when `sync_dir` of its folder has returned; `save` and
 //!    `create_dir` do that themselves.
 //!
-//! 4. No file is opened on a device before this core's [`RuntimeDisk::meet`]. glommio asks each
+//! 4. What is no regular file is not opened: a read of a pipe would never end.
+//! 5. No file is opened on a device before this core's [`RuntimeDisk::meet`]. glommio asks each
 //!    device once for each executor whether it can be polled, by a read of whatever file comes
 //!    first. An empty file answers that read although the device cannot be polled, and every later
 //!    read and log write of that executor fails with EOPNOTSUPP. So it is shown a file that cannot
@@ -107,6 +108,9 @@ impl RuntimeDisk {
 
     async fn dma_open(&self, path: &Path, new: bool) -> Result<RuntimeFile> {
         let what = if new { "creating" } else { "opening" };
+        if !new {
+            self.call(what, path, be_file).await?;
+        }
         match self.meet(folder_of(path)).await {
             // A full disk must not keep the log from being read: its first block is a real one,
             // so glommio judges by that as well as it can.
@@ -139,6 +143,14 @@ fn told(error: GlommioError<()>, what: &str, path: &Path) -> Error {
             failed(&source, what, path)
         }
         other => failed(&other.into(), what, path),
+    }
+}
+
+/// Refuses what is no regular file.
+fn be_file(path: &Path) -> io::Result<()> {
+    match path.metadata()?.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is not a file")),
     }
 }
 
@@ -219,8 +231,9 @@ impl Disk for RuntimeDisk {
             let bytes = bytes.clone();
             move |path: &Path| {
                 let mut options = StdOptions::new();
-                let mut file =
-                    options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+                // Where a pipe has that name nobody would ever read, and this would wait for that.
+                options.write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK);
+                let mut file = options.mode(0o600).open(path)?;
                 let mut unsynced = 0;
                 for piece in bytes.chunks(PIECE_BYTES) {
                     file.write_all(piece)?;

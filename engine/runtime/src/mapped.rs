@@ -12,7 +12,8 @@
 
 #![allow(unsafe_code, reason = "mmap; the one block says why it is sound")]
 
-use std::fs::File;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use env::{Bytes, Error, ErrorKind, Result};
@@ -39,7 +40,9 @@ impl AsRef<[u8]> for Mapped {
 pub(crate) fn map(path: &Path) -> Result<Bytes> {
     let failed =
         |error: std::io::Error| Error::from_io(&error, format_args!("mapping {}", path.display()));
-    let file = File::open(path).map_err(failed)?;
+    // A pipe of that name would be waited for until somebody writes to it. Files know no such wait.
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
     let meta = file.metadata().map_err(failed)?;
     if !meta.is_file() {
         return Err(Error::new(ErrorKind::Io, format!("{} is not a file", path.display())));

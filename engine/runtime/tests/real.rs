@@ -131,6 +131,28 @@ fn the_last_bytes_of_an_odd_file_are_read_and_no_more() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_is_refused_by_name_and_not_waited_for() {
+    let folder = Folder::new("pipe");
+    let (path, saved) = (folder.0.join("segment-1"), folder.0.join("manifest-0"));
+    for pipe in [path.clone(), saved.with_extension("tmp")] {
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("a shell tool");
+        assert!(made.success());
+    }
+    on_one_core(move |core| async move {
+        let disk = core.env.disk();
+        let mapped = disk.map(&path).await.expect_err("no file");
+        let opened = disk.open(&path).await.map(drop).expect_err("no file");
+        for error in [mapped, opened] {
+            assert!(error.message.contains("segment-1"), "{error}");
+            assert!(error.message.contains("not a file"), "{error}");
+        }
+        let refused = disk.save(&saved, Bytes::from(b"new".to_vec())).await.expect_err("a pipe");
+        assert!(refused.message.contains("manifest-0.tmp"), "{refused}");
+        disk.save(&saved, Bytes::from(b"new".to_vec())).await.expect("the pipe was cleared away");
+    });
+}
+
+#[test]
 fn a_saved_file_is_whole_and_a_map_outlives_its_name() {
     let folder = Folder::new("saved");
     let path = folder.0.join("segment-1");
