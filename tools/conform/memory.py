@@ -6,7 +6,8 @@
 The kinds stand in `memory_attacks`. While a kind runs, another caller reads, searches and writes. A kind is kept
 where the process lives; each of its requests got an answer of 2xx or 4xx, and each 429 or 400 names a reason; the
 other caller was served each time; and the memory that no file backs (RssAnon and RssShmem of
-/proc/PID/status, looked at each 20 ms) stayed within the setting. Exit code 1 where one is not.
+/proc/PID/status, looked at each 20 ms) stayed within the setting. The last kind, `start`, is none of requests: a
+node that is killed has more in its logs than the setting allows, and starts. Exit code 1 where one is not kept.
 """
 
 import argparse
@@ -88,13 +89,13 @@ def reason(status, body):
 class Watch(threading.Thread):
     """Memory of the process that no file backs."""
 
-    def __init__(self, pid):
+    def __init__(self, server):
         super().__init__(daemon=True)
-        self.path, self.most, self.is_over = Path(f"/proc/{pid}/status"), 0, False
+        self.server, self.most, self.is_over = server, 0, False
 
     def look(self):
         try:
-            lines = self.path.read_text().splitlines()
+            lines = Path(f"/proc/{self.server.process.pid}/status").read_text().splitlines()
         except OSError:
             return 0
         found = sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
@@ -181,7 +182,7 @@ class Run:
         wire.ask("POST", "/_flush")
 
     def one(self, name, attack):
-        watch, other = Watch(self.server.process.pid), Other(self.place, self.keys["other"])
+        watch, other = Watch(self.server), Other(self.place, self.keys["other"])
         watch.start()
         other.start()
         begun = time.monotonic()
@@ -223,9 +224,45 @@ class Run:
             wire.ask("DELETE", "/" + ",".join(names[start : start + 50]))
         wire.close()
         end = time.monotonic() + 10
-        watch = Watch(self.server.process.pid)
+        watch = Watch(self.server)
         while watch.look() > self.limit // 2 and time.monotonic() < end:
             time.sleep(0.1)
+
+    def start(self):
+        """A node of its own, with 24,000 documents in the logs of 40 shards (240 MB), is killed and starts."""
+        indices, batches, docs = 40, 6, 100
+        args = ["-E", "oauth.enabled=false", "--memory", "2gb"]
+        with Server(secure=False, args=args, cores=self.options.cores) as server:
+            settings = {"number_of_replicas": 0, "refresh_interval": "-1", "index.translog.flush_threshold_size": "512mb"}
+            for number in range(indices):
+                status, _, made = server.request("PUT", f"/start-{number}", {"settings": settings, "mappings": {"dynamic": False}})
+                assert status == 200, made
+                for batch in range(batches):
+                    lines = []
+                    for at in range(docs):
+                        lines += ['{"index":{"_id":"%d"}}' % (batch * docs + at), json.dumps({"text": os.urandom(5_000).hex()})]
+                    status, _, made = server.request("POST", f"/start-{number}/_bulk", "\n".join(lines) + "\n")
+                    assert status == 200 and not made["errors"], made
+            server.kill()
+            server.args[-1] = self.options.memory
+            watch = Watch(server)
+            watch.start()
+            begun = time.monotonic()
+            server.start(timeout=120)
+            server.request("GET", "/_cluster/health?wait_for_no_initializing_shards=true&timeout=120s", timeout=150)
+            took = time.monotonic() - begun
+            server.request("POST", "/_refresh")
+            status, _, counted = server.request("GET", "/_count")
+            watch.is_over = True
+            watch.join()
+            faults = ["memory"] if watch.most > self.limit else []
+            if status != 200 or counted["count"] != indices * batches * docs or counted["_shards"]["failed"]:
+                faults.append(f"documents: {counted}")
+            row = ("start", f"{watch.most / (1 << 20):.0f} MiB", f"{status}: 1", "", f"{took:.1f} s", "; ".join(faults))
+            self.rows.append(row)
+            print(" | ".join(row), flush=True)
+            if faults:
+                self.broken.append("start")
 
     def write(self, path):
         git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
@@ -264,12 +301,14 @@ def main():
     with Server(args=args, cores=options.cores) as server:
         run = Run(options, server)
         run.fill()
-        print(f"at rest: {Watch(server.process.pid).look() >> 20} MiB", flush=True)
+        print(f"at rest: {Watch(server).look() >> 20} MiB", flush=True)
         for name, attack in memory_attacks.ALL.items():
             if not options.only or name in options.only:
                 run.one(name, attack)
+        if not options.only or "start" in options.only:
+            run.start()
         answer = run.wire().ask("GET", "/small/_doc/1")
-        print(f"at the end: {Watch(server.process.pid).look() >> 20} MiB, a read answers {answer.status}", flush=True)
+        print(f"at the end: {Watch(server).look() >> 20} MiB, a read answers {answer.status}", flush=True)
         code = server.stop()
         if answer.status != 200 or code != 0:
             run.broken.append(f"the end: {answer.status}, exit code {code}")

@@ -314,8 +314,13 @@ impl Lease {
     /// than the total.
     pub fn advance(&self, bytes: usize) -> Option<Advance> {
         let pool = Arc::clone(&self.local.pool);
-        let taken = self.take(bytes);
         let mut advances = lock(&pool.advances);
+        let free = pool.free.load(Ordering::Relaxed);
+        if advances.count > 0 && free < bytes.saturating_add(pool.total / SMALL_PART) {
+            // Who waits asks again and again: that is not counted as so many refusals.
+            return None;
+        }
+        let taken = self.take(bytes);
         let is_overdrawn = taken.is_none();
         if is_overdrawn {
             if advances.count > 0 {
