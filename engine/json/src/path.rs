@@ -109,6 +109,7 @@ pub fn source_cost(includes: &[String], excludes: &[String]) -> (u64, u64) {
 pub fn filter_source(json: &[u8], includes: &[String], excludes: &[String]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(json.len());
     Filter::source(includes, excludes).apply(json, &mut out)?;
+    out.shrink_to_fit();
     Ok(out)
 }
 

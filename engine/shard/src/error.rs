@@ -51,6 +51,11 @@ pub enum Error {
     /// There is no room on the disk for the log, which takes nothing until the shard is opened
     /// again. Reading goes on.
     Starved(String),
+    /// There is no memory now for a long document that was to be read.
+    NoMemory {
+        /// How much it takes.
+        needed_bytes: u64,
+    },
     /// The shard is closed or closing.
     Closed,
     /// The work was stopped because the shard closes.
@@ -69,6 +74,9 @@ impl fmt::Display for Error {
             Self::Disk(error) => error.fmt(f),
             Self::Log(what) => write!(f, "the log failed: {what}"),
             Self::Starved(what) => f.write_str(what),
+            Self::NoMemory { needed_bytes } => {
+                write!(f, "no memory for [{needed_bytes}] bytes of a document")
+            }
             Self::Closed => f.write_str("the shard is closed"),
             Self::Cancelled => f.write_str("cancelled, the shard closes"),
         }

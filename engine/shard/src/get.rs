@@ -2,11 +2,13 @@
 //!
 //! A real-time get sees all that is applied: tombstones, buffer, frozen buffer, segments; it never
 //! forces a refresh. Another sees what a search sees. A long document is decompressed by a worker; it is
-//! the one that stood there when it was asked for.
+//! the one that stood there when it was asked for. Its text is counted as memory of answers from before it is
+//! read until the last who holds it lets it go.
 
 use std::rc::Rc;
 
 use base::{DocId, FieldNo};
+use env::budget::{Holder, Taken};
 use env::{Bytes, Clock, Env};
 use mapping::document::kept::split;
 use segment::Segment;
@@ -21,6 +23,21 @@ use crate::state::Place;
 
 /// To decompress more holds a core.
 const READ_HERE_BYTES_MAX: u64 = 512 << 10;
+
+/// Shorter ones are not counted: as many as one request reads at the same time are no burden.
+const UNCOUNTED_BYTES_MAX: u64 = 32 << 10;
+
+/// The text of a document, and the memory that is counted for it.
+struct Counted {
+    text: Vec<u8>,
+    _taken: Taken,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}
 
 /// A document that was found.
 enum Spot {
@@ -95,7 +112,8 @@ impl<E: Env> Inner<E> {
         Ok(None)
     }
 
-    /// Reads a document: a worker does, where it is long.
+    /// Reads a document: a worker does, where it is long. What many ask for at once is counted as it is
+    /// read, not as it waits for a worker.
     async fn read(
         &self,
         segment: &Segment,
@@ -103,11 +121,22 @@ impl<E: Env> Inner<E> {
         reading: Reading,
     ) -> Result<segment::Result<Found>> {
         let stored = segment.stored().filter(|_| reading != Reading::Head);
-        if stored.is_none_or(|stored| stored.reading_bytes(doc) <= READ_HERE_BYTES_MAX) {
-            return Ok(from_segment(segment, doc, reading));
+        let needed_bytes = stored.map_or(0, |stored| stored.reading_bytes(doc));
+        if needed_bytes <= UNCOUNTED_BYTES_MAX {
+            return Ok(from_segment(segment, doc, reading, None));
         }
+        let lease = self.lease.of(Holder::Answers);
         let segment = segment.clone();
-        self.work(move || from_segment(&segment, doc, reading)).await
+        let job = move || {
+            let bytes = usize::try_from(needed_bytes).unwrap_or(usize::MAX);
+            let taken = lease.take(bytes)?;
+            Some(from_segment(&segment, doc, reading, Some(taken)))
+        };
+        let read = match needed_bytes <= READ_HERE_BYTES_MAX {
+            true => job(),
+            false => self.work(job).await?,
+        };
+        read.ok_or(Error::NoMemory { needed_bytes })
     }
 }
 
@@ -141,10 +170,15 @@ fn readings(text: Bytes) -> (Bytes, Option<Bytes>) {
     }
 }
 
-fn from_segment(segment: &Segment, doc: DocId, reading: Reading) -> segment::Result<Found> {
+fn from_segment(
+    segment: &Segment,
+    doc: DocId,
+    reading: Reading,
+    taken: Option<Taken>,
+) -> segment::Result<Found> {
     let Stamp { seq_no, term, version } = held::stamp(segment, doc)?;
     let source = match segment.stored().filter(|_| reading != Reading::Head) {
-        Some(stored) => Bytes::from(stored.get(doc)?),
+        Some(stored) => counted(stored.get(doc)?, taken),
         None => Bytes::empty(),
     };
     let (source, stored) = readings(source);
@@ -157,4 +191,15 @@ fn from_segment(segment: &Segment, doc: DocId, reading: Reading) -> segment::Res
         routing: held::words(segment, FieldNo::ROUTING, doc)?.pop(),
         ignored: held::words(segment, FieldNo::IGNORED, doc)?,
     })
+}
+
+/// A text with the memory that was taken for it; what its block took besides is given back.
+fn counted(text: Vec<u8>, taken: Option<Taken>) -> Bytes {
+    match taken {
+        Some(mut taken) => {
+            taken.shrink_to(text.capacity());
+            Bytes::from_owner(Counted { text, _taken: taken })
+        }
+        None => Bytes::from(text),
+    }
 }

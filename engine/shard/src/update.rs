@@ -23,7 +23,7 @@ use base::planted::{Fault, planted};
 
 use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
-use crate::error::{Conflict, WriteError};
+use crate::error::{Conflict, Error, WriteError};
 use crate::frame::FrameWriter;
 use crate::operation::{Kind, Operation, Outcome, Reading, Scripted, Seen, Update, Written};
 use crate::scripted::{self, Failed};
@@ -225,10 +225,12 @@ impl<E: Env> Inner<E> {
         if !matches!(standing, Standing::Present(_)) {
             return Ok((standing, None));
         }
-        let found = self
-            .get_applied(id, Reading::Whole)
-            .await
-            .map_err(|error| WriteError::Failed { error, durable_unknown: false })?;
+        let found = self.get_applied(id, Reading::Whole).await.map_err(|error| match error {
+            Error::NoMemory { needed_bytes } => {
+                WriteError::Rejected { needed_bytes: needed_bytes as usize }
+            }
+            error => WriteError::Failed { error, durable_unknown: false },
+        })?;
         let text = found
             .map(|found| Text { source: found.source, routing: found.routing.map(Into::into) });
         Ok((standing, text))

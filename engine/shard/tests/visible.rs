@@ -59,6 +59,34 @@ fn a_long_document_is_read_beside_the_core_as_it_stood_when_it_was_asked_for() {
 }
 
 #[test]
+fn the_text_of_a_long_document_is_counted_until_nobody_holds_it() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async {
+        let setup = setup_with_memory(config(), 64 << 20);
+        let shard = Shard::create(&env, setup).await.expect("a new shard");
+        let long = format!(r#"{{"tag":"x","text":"{}"}}"#, "w ".repeat(500_000));
+        wrote(&shard, Op { source: Some(long.clone()), ..put("a", "x") }).await;
+        shard.flush().await.expect("usable");
+        let read = async |reading| shard.get_by("a", Realtime::Yes, reading).await;
+        let mut held = Vec::new();
+        let refused = loop {
+            match read(Reading::Whole).await {
+                Ok(found) => held.push(found.expect("there").source),
+                Err(error) => break error,
+            }
+            assert!(held.len() < 100, "the memory is never used up");
+        };
+        assert!(matches!(refused, shard::Error::NoMemory { .. }), "{refused:?}");
+        assert!(read(Reading::Head).await.is_ok(), "a head takes none");
+        let last = held.pop().expect("some were read");
+        held.clear();
+        let again = read(Reading::Whole).await.expect("memory came back").expect("there");
+        assert!(again.source[..] == last[..] && last[..] == *long.as_bytes());
+    });
+}
+
+#[test]
 fn a_head_is_all_but_the_text() {
     story(config(), |_, shard| async move {
         wrote(&shard, shard_op_with_routing("a", "r 1")).await;

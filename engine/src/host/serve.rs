@@ -308,6 +308,7 @@ fn failed(error: shard::Error) -> Down {
         shard::Error::Disk(error) if error.kind == env::ErrorKind::Busy => {
             Down::Busy(error.message.into())
         }
+        lacking @ shard::Error::NoMemory { .. } => Down::Busy(lacking.to_string().into()),
         other => Down::Failed(other.to_string().into()),
     }
 }

@@ -35,11 +35,14 @@ impl Aim {
     }
 }
 
+/// What the gate is asked for several documents.
+const MULTI: &str = "indices:data/read/mget[shard]";
+
 /// How often a document is read again that changes meanwhile.
 const ROUNDS_MAX: usize = 4;
 
-/// Documents that are read at the same time for one request, at first and at most: what shards answer
-/// is counted when it is here, so large documents are read a few at a time.
+/// Documents that are read at the same time for one request, at first and at most: large ones are read a
+/// few at a time, for each takes all of its memory until what is wanted of it is chosen.
 const TOGETHER_FIRST: usize = 8;
 const TOGETHER_MAX: usize = 128;
 /// Bytes above which documents read together were too many.
@@ -61,10 +64,11 @@ impl<E: Env> Core<E> {
     /// A missing index, a version that is not the one asked for, a shard that does not serve.
     pub async fn get(self: &Rc<Self>, gate: &dyn Gate, request: &GetRequest) -> Result<GetReply> {
         let (aim, sent) = self.begin_get(gate, "indices:data/read/get", request).await?;
-        self.finish_get(&aim, request, sent).await
+        self.finish_get(&aim, request, sent, &mut 0).await
     }
 
-    /// Reads several, at the same time; each stands alone.
+    /// Reads several, at the same time; each stands alone. One that finds no memory beside the others is read
+    /// again when those are presented.
     pub async fn multi_get(self: &Rc<Self>, gate: &dyn Gate, requests: &[GetRequest]) -> Gotten {
         let mut replies = Vec::with_capacity(requests.len());
         let mut memory = None;
@@ -75,21 +79,26 @@ impl<E: Env> Core<E> {
             let mut read_bytes = 0;
             let mut under_way = Vec::with_capacity(some.len());
             for request in some {
-                under_way
-                    .push(self.begin_get(gate, "indices:data/read/mget[shard]", request).await);
+                under_way.push(self.begin_get(gate, MULTI, request).await);
             }
+            let (first, mut crowded) = (replies.len(), Vec::new());
             for (request, begun) in some.iter().zip(under_way) {
                 let reply = match begun {
-                    Ok((aim, sent)) => self.finish_get(&aim, request, sent).await,
+                    Ok((aim, sent)) => self.finish_get(&aim, request, sent, &mut read_bytes).await,
                     Err(error) => Err(error),
                 };
-                // What does not fit any more fails alone.
-                replies.push(reply.and_then(|reply| {
-                    let source = reply.found.as_ref().and_then(|found| found.source.as_ref());
-                    let bytes = source.map_or(0, |source| source.len());
-                    read_bytes += bytes;
-                    self.pay(&mut memory, "documents", bytes).map(|()| reply)
-                }));
+                if some.len() > 1 && reply.as_ref().is_err_and(|error| error.status == 429) {
+                    crowded.push(replies.len());
+                }
+                replies.push(reply.and_then(|reply| self.paid(&mut memory, reply)));
+            }
+            for at in crowded {
+                let request = &some[at - first];
+                let reply = match self.begin_get(gate, MULTI, request).await {
+                    Ok((aim, sent)) => self.finish_get(&aim, request, sent, &mut read_bytes).await,
+                    Err(error) => Err(error),
+                };
+                replies[at] = reply.and_then(|reply| self.paid(&mut memory, reply));
             }
             together = match read_bytes > TOGETHER_BYTES {
                 true => (together / 2).max(1),
@@ -97,6 +106,13 @@ impl<E: Env> Core<E> {
             };
         }
         Gotten { replies, memory }
+    }
+
+    /// Counts what a document takes until all are answered; what does not fit any more fails alone.
+    fn paid(&self, memory: &mut Option<Taken>, reply: GetReply) -> Result<GetReply> {
+        let source = reply.found.as_ref().and_then(|found| found.source.as_ref());
+        let bytes = source.map_or(0, |source| source.len());
+        self.pay(memory, "documents", bytes).map(|()| reply)
     }
 
     async fn begin_get(
@@ -195,11 +211,13 @@ impl<E: Env> Core<E> {
         Ok(None)
     }
 
+    /// What is shown of a document; what was read of it is added to `read_bytes`.
     async fn finish_get(
         self: &Rc<Self>,
         aim: &Aim,
         request: &GetRequest,
         sent: Sent<Option<shard::Found>>,
+        read_bytes: &mut usize,
     ) -> Result<GetReply> {
         let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
         let found = match aim.limits.is_unlimited() {
@@ -222,6 +240,7 @@ impl<E: Env> Core<E> {
                 .at_shard(&aim.index.uuid_text(), aim.number, &aim.index.name));
             }
         }
+        *read_bytes += found.as_ref().map_or(0, held_bytes);
         let found = match found {
             None => None,
             Some(found) if is_short(&found, &aim.index, request) => {
@@ -229,7 +248,8 @@ impl<E: Env> Core<E> {
             }
             Some(found) => {
                 let (index, request) = (Arc::clone(&aim.index), request.clone());
-                Some(self.presented(move || present(found, &index, &request)).await?)
+                let bytes = presenting_bytes(&found, &request);
+                Some(self.presented(bytes, move || present(found, &index, &request)).await?)
             }
         };
         Ok(GetReply { index: aim.index.name.to_string(), id: request.id.clone(), found })
@@ -237,15 +257,21 @@ impl<E: Env> Core<E> {
 }
 
 impl<E: Env> Core<E> {
-    /// Has a worker do what would hold this core.
+    /// Has a worker do what would hold this core, and takes `bytes` of memory meanwhile.
     ///
     /// # Errors
-    /// Those of the job; too many wait for a worker.
+    /// Those of the job; no memory; too many wait for a worker.
     async fn presented<T: Send + 'static>(
         &self,
+        bytes: usize,
         job: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let done = self.work(job).await;
+        let lease = self.lease.clone();
+        let done = self.work(move || match lease.take(bytes) {
+            Some(_taken) => job(),
+            None => Err(Error::no_memory("documents", bytes, lease.total_bytes())),
+        });
+        let done = done.await;
         done.map_err(|_| Error::rejected("too many documents wait for a worker"))?
     }
 
@@ -262,7 +288,7 @@ impl<E: Env> Core<E> {
             return filter_source(source, filter);
         }
         let filter = filter.clone();
-        self.presented(move || filter_source(source, &filter)).await
+        self.presented(source.len(), move || filter_source(source, &filter)).await
     }
 }
 
@@ -274,6 +300,24 @@ const SHOW_NS: u64 = 25;
 
 /// Nanoseconds that a field takes to meet a pattern.
 const MEET_NS: u64 = 30;
+
+/// Bytes of memory that a byte of a text takes as a tree of values.
+const TREE_BYTES: usize = 6;
+
+/// The text that is held of a document.
+fn held_bytes(found: &shard::Found) -> usize {
+    found.source.len() + found.stored.as_ref().map_or(0, |stored| stored.len())
+}
+
+/// Memory that presenting a document takes beside its text.
+fn presenting_bytes(found: &shard::Found, request: &GetRequest) -> usize {
+    let chooses = !request.source.disabled && !request.source.is_whole();
+    let filtered = if chooses { found.source.len() } else { 0 };
+    match request.stored_fields.is_empty() {
+        true => filtered,
+        false => filtered + TREE_BYTES * held_bytes(found),
+    }
+}
 
 /// About how long it takes to choose what is wanted of a source.
 fn chooses_in_ns(source: &[u8], filter: &SourceFilter) -> u64 {
@@ -288,7 +332,7 @@ fn chooses_in_ns(source: &[u8], filter: &SourceFilter) -> u64 {
 fn is_short(found: &shard::Found, index: &Index, request: &GetRequest) -> bool {
     let mut ns = chooses_in_ns(&found.source, &request.source);
     if !request.stored_fields.is_empty() {
-        let bytes = found.source.len() + found.stored.as_ref().map_or(0, |stored| stored.len());
+        let bytes = held_bytes(found);
         let patterns = request.stored_fields.iter().filter(|name| name.contains('*')).count();
         let met = (patterns as u64).saturating_mul(index.mapping.fields().len() as u64);
         let once = 200 * request.stored_fields.len() as u64 + MEET_NS * met;
@@ -347,6 +391,8 @@ fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> 
     json::path::Filter::source(&filter.includes, &filter.excludes)
         .apply(&source, &mut filtered)
         .map_err(|error| Error::internal(format!("a stored document is no JSON: {error}")))?;
+    // Room for all of the text would live as long as a word of it.
+    filtered.shrink_to_fit();
     Ok(Some(Bytes::from(filtered)))
 }
 

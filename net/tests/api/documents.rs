@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::place::{at, with_node};
+use crate::place::{Client, at, with_node};
 
 #[test]
 fn a_document_lives_through_its_versions() {
@@ -349,6 +349,39 @@ fn several_documents_are_read_together() {
             client.bad("GET", "/_mget", "").await,
             "400 parse_exception: request body or source parameter is required"
         );
+    });
+}
+
+#[test]
+fn long_documents_are_counted_while_a_word_of_them_is_chosen() {
+    // Eight of them are more than the memory there is. Once all that are read together lived at the same
+    // time, and nothing but the words was counted.
+    const BYTES: usize = 68 << 20;
+    with_node(|mut client| async move {
+        let mapping = r#"{"mappings":{"properties":{"x":{"type":"object","enabled":false}}}}"#;
+        client.good("PUT", "/a", mapping).await;
+        let text = format!(r#"{{"q":1,"x":"{}"}}"#, "y".repeat(BYTES));
+        client.good("PUT", "/a/_doc/1", &text).await;
+        client.good("POST", "/a/_flush", "").await;
+        let tripped = async |client: &mut Client| {
+            let stats = client.good("GET", "/_nodes/stats/breaker", "").await;
+            let nodes = at(&stats, &["nodes"]).as_object().expect("nodes").iter();
+            let counts = nodes.map(|(_, node)| at(node, &["breakers", "parent", "tripped"]));
+            counts.filter_map(json::Value::as_u64).sum::<u64>()
+        };
+        assert_eq!(tripped(&mut client).await, 0);
+        let body = json::to_string(&json!({"ids": ["1", "1", "1", "1", "1", "1", "1", "1"]}));
+        let got = client.good("POST", "/a/_mget?_source_includes=q", &body).await;
+        let docs = at(&got, &["docs"]).as_array().expect("a list");
+        assert_eq!(docs.len(), 8);
+        for doc in docs {
+            // Who found no memory beside the others is read after them.
+            assert_eq!(at(doc, &["_source"]), &json!({"q": 1}));
+        }
+        assert!(tripped(&mut client).await > 0);
+        let found = client.good("POST", "/a/_search", r#"{"_source":["q*"]}"#).await;
+        let hits = at(&found, &["hits", "hits"]).as_array().expect("a list");
+        assert_eq!(at(&hits[0], &["_source"]), &json!({"q": 1}));
     });
 }
 

@@ -43,7 +43,11 @@ impl Chosen {
         // Only text that was read as JSON is stored, so this cannot fail but by damage that checksums
         // did not see; then the document is shown as it lies.
         match filter.apply(&text, &mut chosen) {
-            Ok(()) => Bytes::from(chosen),
+            Ok(()) => {
+                // Room for all of the text would live as long as a word of it.
+                chosen.shrink_to_fit();
+                Bytes::from(chosen)
+            }
             Err(_) => Bytes::from(text),
         }
     }

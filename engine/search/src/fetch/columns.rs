@@ -25,6 +25,9 @@ const MARK_NS: u64 = 20;
 /// Nanoseconds that a byte takes to lose what may not be seen.
 const SEE_NS: u64 = 5;
 
+/// Bytes of memory that a byte of a text takes as a tree of values, about.
+const TREE_BYTES: usize = 6;
+
 /// What is returned of each hit.
 #[derive(Debug, Default)]
 pub struct Columns {
@@ -202,6 +205,14 @@ impl Columns {
         let sight = if self.visible.is_some() { SEE_NS } else { 0 };
         let inner = self.inner.iter().map(Inner::cost).sum::<u64>();
         1 + self.source.cost() + self.shown.cost() + marks + sight + inner
+    }
+
+    /// Bytes of memory that a byte of the document's text takes while a hit is made, about.
+    pub(super) fn bytes_a_byte(&self) -> usize {
+        let filtered = usize::from(self.source.is_enabled() && !self.source.is_whole());
+        let reduced = usize::from(self.visible.is_some());
+        let has_tree = !self.shown.is_empty() || !self.marks.is_empty() || !self.inner.is_empty();
+        1 + filtered + reduced + if has_tree { TREE_BYTES } else { 0 }
     }
 
     /// Names what [`Columns::values`] will read.

@@ -63,6 +63,14 @@ impl<'a> Fetch<'a> {
         let is_here = segment.file().is_resident();
         Ok(!is_here || (stored.get(ranked.doc)?.len() as u64).saturating_mul(cost) > HERE_NS_MAX)
     }
+
+    /// Bytes of memory that making a hit of this winner takes, about, beside the hit itself: its text, and
+    /// what is made of that.
+    pub fn needed_bytes(&self, plan: &Plan, ranked: &Ranked) -> usize {
+        let segment = &plan.view.segments[ranked.segment as usize].segment;
+        let text = segment.stored().map_or(0, |stored| stored.reading_bytes(ranked.doc));
+        usize::try_from(text).unwrap_or(usize::MAX).saturating_mul(self.columns.bytes_a_byte())
+    }
 }
 
 /// What is kept of a document, as the caller may see it.

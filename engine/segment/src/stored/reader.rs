@@ -77,7 +77,7 @@ impl Stored {
     ///
     /// Where the document is none of the segment's.
     pub fn get(&self, doc: DocId) -> Result<Vec<u8>> {
-        self.reader().get(doc).map(<[u8]>::to_vec)
+        self.reader().into_doc(doc)
     }
 
     /// Reads documents, and remembers the block it stands in.
@@ -224,12 +224,29 @@ impl StoredReader {
     ///
     /// Where the document is none of the segment's.
     pub fn get(&mut self, doc: DocId) -> Result<&[u8]> {
+        let range = self.find(doc)?;
+        Ok(&self.text[range])
+    }
+
+    /// The source of one document, by who reads no other: a long one is not copied.
+    fn into_doc(mut self, doc: DocId) -> Result<Vec<u8>> {
+        let range = self.find(doc)?;
+        if 2 * range.len() < self.text.len() {
+            return Ok(self.text[range].to_vec());
+        }
+        self.text.truncate(range.end);
+        self.text.drain(..range.start);
+        Ok(self.text)
+    }
+
+    /// Brings the block of a document: where it lies in `text`.
+    fn find(&mut self, doc: DocId) -> Result<Range<usize>> {
         let open = &self.stored.0;
         assert!(doc.get() < open.doc_count, "a document of the segment");
         let block = open.block_of(doc.get());
         let within = (doc.get() - open.docs(block).start) as usize;
         self.enter(block)?;
-        Ok(&self.text[self.ends[within]..self.ends[within + 1]])
+        Ok(self.ends[within]..self.ends[within + 1])
     }
 
     /// Brings a block.

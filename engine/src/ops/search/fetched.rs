@@ -38,11 +38,11 @@ impl<E: Env> Core<E> {
             return Err(Error::internal("a hit of a shard that failed"));
         };
         let fetch = Fetch::new(request, &target.index.name, columns);
-        let mut hit = if Pace::of(&fetch, plan, ranked)? == Pace::Long {
+        let mut hit = if let pace @ Pace::Long { .. } = Pace::of(&fetch, plan, ranked)? {
             let (request, index) = (asking.lend(), Arc::clone(&target.index));
             let (columns, plan, ranked) = (Arc::clone(columns), Arc::clone(plan), ranked.clone());
             let job = move || fetched(&Fetch::new(&request, &index.name, &columns), &plan, &ranked);
-            self.fetch_at(Pace::Long, job).await?
+            self.fetch_at(pace, job).await?
         } else {
             fetched(&fetch, plan, ranked)?
         };
@@ -58,19 +58,23 @@ impl<E: Env> Core<E> {
         Ok(hit)
     }
 
-    /// Reads what a job reads: a worker, where that would hold this core.
+    /// Reads what a job reads: a worker, where that would hold this core. Its memory is counted from when the
+    /// worker begins until what was wanted of the document is left.
     ///
     /// # Errors
-    /// Those of the job; too many wait for a worker.
+    /// Those of the job; no memory; too many wait for a worker.
     pub(in crate::ops) async fn fetch_at<T: Send + 'static>(
         &self,
         pace: Pace,
         job: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        if pace == Pace::Short {
-            return job();
-        }
-        let done = self.work(job).await;
+        let Pace::Long { bytes } = pace else { return job() };
+        let lease = self.lease.clone();
+        let done = self.work(move || match lease.take(bytes) {
+            Some(_taken) => job(),
+            None => Err(Error::no_memory("documents", bytes, lease.total_bytes())),
+        });
+        let done = done.await;
         done.map_err(|_| Error::rejected("too many documents wait for a worker"))?
     }
 }
@@ -81,7 +85,10 @@ pub(in crate::ops) enum Pace {
     /// Not so long that it would hold a core.
     Short,
     /// It is for a worker.
-    Long,
+    Long {
+        /// Memory that it takes meanwhile.
+        bytes: usize,
+    },
 }
 
 impl Pace {
@@ -91,7 +98,10 @@ impl Pace {
     /// A damaged segment.
     pub(in crate::ops) fn of(fetch: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Self> {
         let is_long = fetch.is_long(plan, ranked).map_err(|error| damaged(&error))?;
-        Ok(if is_long { Self::Long } else { Self::Short })
+        Ok(match is_long {
+            true => Self::Long { bytes: fetch.needed_bytes(plan, ranked) },
+            false => Self::Short,
+        })
     }
 }
 
