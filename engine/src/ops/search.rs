@@ -318,11 +318,12 @@ impl<E: Env> Core<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
-        let orders = plans.iter().map(|(_, plan)| &plan.bound.order);
-        search::plan::order::check_alike(orders).map_err(|error| {
+        let unordered = |error| {
             Error::new(400, "search_phase_execution_exception", "")
                 .caused_by(failure::of_search(error))
-        })?;
+        };
+        let orders = plans.iter().map(|(_, plan)| &plan.bound.order);
+        search::plan::order::check_alike(orders).map_err(unordered)?;
         let mut found = Vec::new();
         let ranks = self.room_for_ranks(&plans)?;
         if request.profile {
@@ -376,6 +377,15 @@ impl<E: Env> Core<E> {
             return Err(self.failed_in("query", &shards));
         }
         partials.sort_by_key(|(target, _)| *target);
+        let with_hits = partials.iter().filter(|(_, partial)| !partial.hits.is_empty());
+        let orders = with_hits.filter_map(|(at, _)| match &targets[*at as usize].state {
+            State::Planned(plan, ..) => Some(&plan.bound.order),
+            State::Ready(..) | State::Failed(_) => None,
+        });
+        if let Err(error) = search::plan::order::check_comparable(request, orders) {
+            watched.done();
+            return Err(unordered(error));
+        }
         if !request.rescore.is_empty() {
             for (at, view, bounds) in second {
                 let rescored = self.rescore(request, &mut partials, at, &view, &bounds).await?;
@@ -465,8 +475,12 @@ impl<E: Env> Core<E> {
     /// # Errors
     /// 429 where there is too little left.
     pub fn room(&self, what: &str, bytes: usize) -> Result<Taken> {
-        let room = self.lease.take(bytes);
-        room.ok_or_else(|| Error::no_memory(what, bytes, self.lease.total_bytes()))
+        self.lease.take(bytes).ok_or_else(|| self.no_memory(what, bytes))
+    }
+
+    /// The refusal of `bytes` of memory for `what`.
+    pub fn no_memory(&self, what: &str, bytes: usize) -> Error {
+        Error::no_memory(what, bytes, self.lease.total_bytes())
     }
 
     /// Reads a request: a large one on a worker.
@@ -491,7 +505,7 @@ impl<E: Env> Core<E> {
                 memory.is_some()
             }
         };
-        if taken { Ok(()) } else { Err(Error::no_memory(what, bytes, self.lease.total_bytes())) }
+        if taken { Ok(()) } else { Err(self.no_memory(what, bytes)) }
     }
 }
 

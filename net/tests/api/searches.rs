@@ -452,3 +452,53 @@ fn many_values_of_one_document_on_many_levels_are_answered_or_refused() {
         assert!(told.starts_with("429 ") || told.starts_with("400 "), "{told}");
     });
 }
+
+#[test]
+fn hits_of_words_and_numbers_are_not_put_in_one_order() {
+    // Once all numbers came before all words, without a word.
+    with_node(|mut client| async move {
+        let kinds = [
+            ("m1", "long"),
+            ("m2", "double"),
+            ("m3", "keyword"),
+            ("m4", "integer"),
+            ("m5", "float"),
+            ("m6", "scaled_float"),
+            ("m7", "unsigned_long"),
+        ];
+        for (index, kind) in kinds {
+            let factor = if kind == "scaled_float" { r#","scaling_factor":10"# } else { "" };
+            let mapping =
+                format!(r#"{{"mappings":{{"properties":{{"a":{{"type":"{kind}"{factor}}}}}}}}}"#);
+            client.good("PUT", &format!("/{index}"), &mapping).await;
+        }
+        let sorted = r#"{"sort":[{"a":"asc"}]}"#;
+        // An index without hits does not matter.
+        client.good("POST", "/m1,m3/_search", sorted).await;
+        for (index, _) in kinds {
+            client.good("PUT", &format!("/{index}/_doc/1?refresh=true"), r#"{"a":1}"#).await;
+        }
+        for (names, one, other) in [
+            ("m1,m3", "LONG", "STRING"),
+            ("m1,m2", "LONG", "DOUBLE"),
+            ("m2,m5", "DOUBLE", "FLOAT"),
+            ("m4,m5", "LONG", "FLOAT"),
+        ] {
+            let path = format!("/{names}/_search");
+            let answer = client.call("POST", &path, sorted).await;
+            assert_eq!(answer.status, 400, "{names}");
+            let reason = format!(
+                "Can't sort on field [a]; the field has incompatible sort types: [{one}] and \
+                 [{other}] across shards!"
+            );
+            assert!(answer.text().contains(&reason), "{}", answer.text());
+            client.good("POST", &path, r#"{"size":0,"sort":["a"]}"#).await;
+            let one = r#"{"sort":["a"],"query":{"term":{"_index":"m1"}}}"#;
+            client.good("POST", &path, one).await;
+        }
+        client.good("POST", "/m1,m4/_search", sorted).await;
+        client.good("POST", "/m2,m6/_search", sorted).await;
+        let answer = client.call("POST", "/m3,m7/_search", sorted).await;
+        assert!(answer.text().contains("has [unsigned_long] type in one index"));
+    });
+}

@@ -158,8 +158,12 @@ pub fn check_alike<'a>(orders: impl Iterator<Item = &'a Order>) -> Result<()> {
     for order in orders {
         seen.resize(seen.len().max(order.keys.len()), [false; 2]);
         for (key, seen) in order.keys.iter().zip(&mut seen) {
-            if let Source::Numeric(Numeric { field: Some(_), form, .. }) = &key.source {
-                seen[usize::from(*form == NumberForm::Unsigned)] = true;
+            match &key.source {
+                Source::Numeric(Numeric { field: Some(_), form, .. }) => {
+                    seen[usize::from(*form == NumberForm::Unsigned)] = true;
+                }
+                Source::Ordinals(Ordinals { field: Some(_), .. }) => seen[0] = true,
+                _ => {}
             }
         }
     }
@@ -170,6 +174,62 @@ pub fn check_alike<'a>(orders: impl Iterator<Item = &'a Order>) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Can the hits that several indices have be put in one order? Words, longs, floats and doubles are not
+/// compared with each other; an index without hits does not matter.
+///
+/// # Errors
+/// Where they cannot, as Elasticsearch says it.
+pub fn check_comparable<'a>(
+    request: &SearchRequest,
+    orders: impl Iterator<Item = &'a Order>,
+) -> Result<()> {
+    let mut first: Option<&Order> = None;
+    for order in orders {
+        let first = *first.get_or_insert(order);
+        for ((one, other), sort) in first.keys.iter().zip(&order.keys).zip(&request.sort) {
+            let (one, other) = (one.source.kind(), other.source.kind());
+            if one == other {
+                continue;
+            }
+            let name = match &sort.by {
+                SortBy::Field(name) => name.as_str(),
+                // They are of one kind in each index.
+                _ => continue,
+            };
+            return Err(Error::illegal(format!(
+                "Can't sort on field [{name}]; the field has incompatible sort types: [{one}] and \
+                 [{other}] across shards!"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Source {
+    /// Lucene's word for what is compared.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Score => "SCORE",
+            Self::Doc => "DOC",
+            Self::ShardDoc => "LONG",
+            Self::Numeric(numeric) => match numeric.form {
+                NumberForm::Double | NumberForm::Scaled(_) => "DOUBLE",
+                NumberForm::Float | NumberForm::Half => "FLOAT",
+                NumberForm::Long
+                | NumberForm::Unsigned
+                | NumberForm::Millis
+                | NumberForm::Nanos => "LONG",
+            },
+            Self::Ordinals(_) => "STRING",
+            Self::Distance(_) => "DOUBLE",
+            Self::Script(script) => match script.kind {
+                ScriptKind::Number => "DOUBLE",
+                _ => "STRING",
+            },
+        }
+    }
 }
 
 /// Meets the sort keys of a request with an index.
