@@ -1,21 +1,33 @@
 //! Term vectors: the terms of one document, where they stand, and how common they are in its shard.
 //!
 //! Nothing is stored for them: a document's text is analysed anew. What a mapping says to keep
-//! (`term_vector`) decides which fields are shown unasked, and what of them.
+//! (`term_vector`) decides which fields are shown unasked, and what of them. All of it is counted as it is
+//! made: who finds no memory any more stops there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use env::budget::Taken;
 use mapping::analysis::{Analyzer, Scratch, Tokenizer};
 use mapping::{Field, Kind as Type, Mapping};
 use segment::View;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::fetch::{collect, sources};
 use crate::suggest::dictionary::Dictionary;
 
 /// Tokens of one document at most.
 const TOKENS_MAX: usize = 1_000_000;
+
+/// Bytes of memory that a byte of a text takes as a tree of values, and as values of fields.
+const TREE_BYTES: usize = 6;
+
+/// Memory that a term takes besides its name, and a place: each with about as much for the text that it becomes.
+const TERM_BYTES: usize = 2 * (size_of::<Term>() + 64);
+const PLACE_BYTES: usize = 2 * 64;
+
+/// So much is taken at a time.
+const STEP_BYTES: usize = 64 << 10;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,16 +135,55 @@ pub struct Token {
     pub offsets: Option<(u32, u32)>,
 }
 
-/// The vectors of a document's text.
+impl Vector {
+    /// Memory that it takes, about, with as much for the text that it becomes.
+    fn needed_bytes(&self) -> usize {
+        let each = |term: &Term| term_bytes(&term.term) + PLACE_BYTES * term.tokens.len();
+        self.terms.iter().map(each).sum()
+    }
+}
+
+fn term_bytes(name: &str) -> usize {
+    TERM_BYTES + 2 * name.len()
+}
+
+/// Memory that is taken while places are found.
+struct Room<'t> {
+    taken: &'t mut Taken,
+    /// One part in so many of what is paid is needed.
+    part: usize,
+    owed_bytes: usize,
+    is_full: bool,
+}
+
+impl Room<'_> {
+    /// Counts `bytes` more; false where there are none.
+    fn pay(&mut self, bytes: usize) -> bool {
+        self.owed_bytes += bytes / self.part;
+        if self.owed_bytes >= STEP_BYTES && !self.is_full {
+            self.is_full = !self.taken.grow(self.owed_bytes);
+            self.owed_bytes = 0;
+        }
+        !self.is_full
+    }
+}
+
+/// The vectors of a document's text. `memory` grows by what they take, and by as much for the text that they
+/// become. This may take seconds: it is for a worker.
 ///
 /// # Errors
-/// An analyzer that is not there, a damaged segment.
+/// An analyzer that is not there, a damaged segment, no memory.
 pub fn vectors(
     source: &[u8],
     mapping: &Mapping,
     view: &View,
     request: &Request,
+    memory: &mut Taken,
 ) -> Result<Vec<Vector>> {
+    let tree_bytes = TREE_BYTES * source.len();
+    if !memory.grow(tree_bytes) {
+        return Err(no_memory());
+    }
     let Ok(document) = json::parse(source) else { return Ok(Vec::new()) };
     let mut wanted: BTreeMap<Arc<str>, Arc<Field>> = BTreeMap::new();
     match &request.fields {
@@ -156,10 +207,31 @@ pub fn vectors(
         if values.is_empty() {
             continue;
         }
-        let places = places(&values, &analyzer, gap, &field);
-        found.push(vector(&name, &field, places, view, request)?);
+        let before = memory.bytes();
+        let place_bytes = match request.positions || request.offsets {
+            true => PLACE_BYTES,
+            false => size_of::<(u32, u32, u32)>(),
+        };
+        // Where a filter chooses, hardly any become text.
+        let part = if request.filter.is_some() { 2 } else { 1 };
+        let mut room = Room { taken: memory, part, owed_bytes: 0, is_full: false };
+        let places = places(&values, &analyzer, gap, &field, place_bytes, &mut room);
+        if room.is_full {
+            return Err(no_memory());
+        }
+        let vector = vector(&name, &field, places, view, request)?;
+        // What a filter left out is gone.
+        memory.shrink_to(before.saturating_add(vector.needed_bytes()));
+        found.push(vector);
     }
+    memory.shrink_to(memory.bytes().saturating_sub(tree_bytes));
     Ok(found)
+}
+
+fn no_memory() -> Error {
+    let reason =
+        "[parent] Data too large, data for [<term_vectors>] would be larger than what is left";
+    Error::new(Kind::CircuitBreaking, reason)
 }
 
 /// What the mapping says to keep of a field; `None`: nothing.
@@ -195,7 +267,14 @@ fn analyzer(
 type Places = BTreeMap<String, Vec<(u32, u32, u32)>>;
 
 /// The terms of the values with their places.
-fn places(values: &[String], analyzer: &Analyzer, gap: u32, field: &Field) -> Places {
+fn places(
+    values: &[String],
+    analyzer: &Analyzer,
+    gap: u32,
+    field: &Field,
+    place_bytes: usize,
+    room: &mut Room<'_>,
+) -> Places {
     let mut places = Places::new();
     let mut scratch = Scratch::default();
     let (mut position, mut offset, mut count) = (0u32, 0u32, 0);
@@ -208,6 +287,9 @@ fn places(values: &[String], analyzer: &Analyzer, gap: u32, field: &Field) -> Pl
             let mut buffer = String::new();
             let term = analyzer.normalize(value, &mut buffer).to_owned();
             let end = offset + value.encode_utf16().count() as u32;
+            if !room.pay(term_bytes(&term) + place_bytes) {
+                return places;
+            }
             places.entry(term).or_default().push((position, offset, end));
             position += 1;
             offset = end;
@@ -215,14 +297,25 @@ fn places(values: &[String], analyzer: &Analyzer, gap: u32, field: &Field) -> Pl
         }
         let done = analyzer.tokens_with(value, &mut scratch, |token| {
             count += 1;
-            if count <= TOKENS_MAX {
-                places.entry(token.term.to_owned()).or_default().push((
-                    position.saturating_add(token.position),
-                    offset.saturating_add(token.start),
-                    offset.saturating_add(token.end),
-                ));
+            if count > TOKENS_MAX || !room.pay(place_bytes) {
+                return;
+            }
+            let place = (
+                position.saturating_add(token.position),
+                offset.saturating_add(token.start),
+                offset.saturating_add(token.end),
+            );
+            match places.get_mut(token.term) {
+                Some(known) => known.push(place),
+                None if room.pay(term_bytes(token.term)) => {
+                    places.insert(token.term.to_owned(), vec![place]);
+                }
+                None => {}
             }
         });
+        if room.is_full {
+            return places;
+        }
         position = position.saturating_add(done.position_end);
         offset = offset.saturating_add(value.encode_utf16().count() as u32);
     }

@@ -1,8 +1,10 @@
-//! `_termvectors`: the terms of one document, of one that is stored or of one that comes along.
+//! `_termvectors`: the terms of one document, of one that is stored or of one that comes along. A worker finds
+//! them.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
+use env::budget::Taken;
 use env::{Bytes, Clock, Env};
 use search::vectors::{Request, Vector, vectors};
 
@@ -28,7 +30,7 @@ pub struct VectorsCall {
 }
 
 /// The answer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct VectorsReply {
     /// The concrete index.
     pub index: String,
@@ -42,6 +44,8 @@ pub struct VectorsReply {
     pub took_ms: u64,
     /// Its fields.
     pub vectors: Vec<Vector>,
+    /// The memory that they take, and as much for the text that they become.
+    pub memory: Option<Taken>,
 }
 
 impl<E: Env> Core<E> {
@@ -73,6 +77,7 @@ impl<E: Env> Core<E> {
             found: true,
             took_ms: 0,
             vectors: Vec::new(),
+            memory: None,
         };
         let source = match &call.artificial {
             Some(source) => Some(source.clone()),
@@ -106,11 +111,23 @@ impl<E: Env> Core<E> {
         request.counted = limits.each().iter().all(|kind| kind.filter.is_none());
         if let Some(source) = source {
             let view = shard.view?;
-            let found = vectors(&source, &mapping, &view, &request);
-            reply.vectors = found.map_err(failure::of_search)?;
-            if let Some(damage) = view.fault() {
-                return Err(damaged(damage));
-            }
+            let lease = self.lease.clone();
+            let job = move || {
+                let Some(mut memory) = lease.take(0) else {
+                    return Err(Error::no_memory("term_vectors", 0, lease.total_bytes()));
+                };
+                let found = vectors(&source, &mapping, &view, &request, &mut memory);
+                let found = found.map_err(failure::of_search)?;
+                match view.fault() {
+                    Some(damage) => Err(damaged(damage)),
+                    None => Ok((found, memory)),
+                }
+            };
+            let done = self.work(job).await;
+            let done = done.map_err(|_| Error::rejected("too many documents wait for a worker"))?;
+            let (found, memory) = done?;
+            reply.vectors = found;
+            reply.memory = Some(memory);
         }
         let took = self.env.clock().monotonic().saturating_sub(begin);
         reply.took_ms = took.as_millis() as u64;

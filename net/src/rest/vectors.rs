@@ -3,7 +3,7 @@
 use engine::ops::document::GetRequest;
 use engine::ops::vectors::{VectorsCall, VectorsReply};
 use engine::{Error, Result};
-use env::{Bytes, Env};
+use env::{Bytes, Env, Spawn};
 use json::{Object, Value, Writer};
 use search::vectors::{Filter, Request, Term, Vector};
 
@@ -27,10 +27,15 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if asked.get.id.is_empty() && asked.artificial.is_none() {
         return Err(Error::validation(&["id or doc is missing"]));
     }
-    let reply = call.core.term_vectors(call.gate, &asked).await?;
-    let room = call.core.room("term_vectors", needed_bytes(&reply))?;
-    let answer = call.json_of(200, room.bytes() / 2, |writer| write(writer, &reply));
-    Ok(answer.counted(room))
+    let mut reply = call.core.term_vectors(call.gate, &asked).await?;
+    let memory = reply.memory.take();
+    let mut body = Vec::new();
+    write(call, &mut Writer::new(&mut body), reply).await;
+    let answer = Reply::json(200, body);
+    Ok(match memory {
+        Some(memory) => answer.counted(memory),
+        None => answer,
+    })
 }
 
 /// `GET|POST /_mtermvectors`, `/{index}/_mtermvectors`.
@@ -86,49 +91,41 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if asked.len() > DOCS_MAX {
         return Err(Error::illegal_argument(format!("more than {DOCS_MAX} documents")));
     }
-    let (mut replies, mut rooms) = (Vec::with_capacity(asked.len()), Vec::new());
+    let mut memory = call.core.room("term_vectors", 0)?;
+    let mut body = Vec::new();
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().key("docs").begin_array();
     for one in &asked {
         let reply = call.core.term_vectors(call.gate, one).await;
-        // What does not fit any more fails alone.
-        let reply = reply.and_then(|reply| {
-            rooms.push(call.core.room("term_vectors", needed_bytes(&reply))?);
-            Ok(reply)
-        });
-        // An item tells of a missing index without its resource.
-        replies.push(reply.map_err(|mut error| {
-            call.told.borrow_mut().failed(&error);
-            error.meta.retain(|(name, _)| !name.starts_with("resource."));
-            error
-        }));
-    }
-    Ok(call.json(200, |writer| {
-        writer.begin_object().key("docs").begin_array();
-        for (asked, reply) in asked.iter().zip(&replies) {
-            match reply {
-                Ok(reply) => write(writer, reply),
-                Err(error) => {
-                    writer
-                        .begin_object()
-                        .field_str("_index", &asked.get.index)
-                        .field_str("_id", &asked.get.id);
-                    writer.key("error");
-                    fail::whole(writer, error, call.trace);
-                    writer.end_object();
+        // What does not fit any more fails alone. Of the others the text stays until all are answered.
+        let reply = reply.and_then(|mut reply| {
+            if let Some(taken) = &mut reply.memory {
+                let text_bytes = taken.bytes() / 2;
+                taken.shrink_to(text_bytes);
+                if !memory.grow(text_bytes) {
+                    return Err(call.core.no_memory("term_vectors", text_bytes));
                 }
             }
+            Ok(reply)
+        });
+        match reply {
+            Ok(reply) => write(call, &mut writer, reply).await,
+            Err(mut error) => {
+                call.told.borrow_mut().failed(&error);
+                // An item tells of a missing index without its resource.
+                error.meta.retain(|(name, _)| !name.starts_with("resource."));
+                writer
+                    .begin_object()
+                    .field_str("_index", &one.get.index)
+                    .field_str("_id", &one.get.id);
+                writer.key("error");
+                fail::whole(&mut writer, &error, call.trace);
+                writer.end_object();
+            }
         }
-        writer.end_array().end_object();
-    }))
-}
-
-/// Memory of the vectors of a document, and of about as much text that they become.
-fn needed_bytes(reply: &VectorsReply) -> usize {
-    /// A term's name, its counts, and what the allocator adds; a place, as text.
-    const TERM_BYTES: usize = size_of::<Term>() + 64;
-    const PLACE_BYTES: usize = 64;
-    let terms = reply.vectors.iter().flat_map(|vector| &vector.terms);
-    let each = |term: &Term| TERM_BYTES + term.term.len() + PLACE_BYTES * term.tokens.len();
-    2 * terms.map(each).sum::<usize>()
+    }
+    writer.end_array().end_object();
+    Ok(Reply::json(200, body).counted(memory))
 }
 
 fn body<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
@@ -261,7 +258,11 @@ fn filter(body: &Value) -> Result<Filter> {
     Ok(filter)
 }
 
-fn write(writer: &mut Writer<'_>, reply: &VectorsReply) {
+/// Terms and places that are written before others may run: some ten microseconds.
+const STEP: usize = 128;
+
+/// Writes the vectors of a document, and lets each go as it is written: there may be a million.
+async fn write<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, reply: VectorsReply) {
     writer.begin_object().field_str("_index", &reply.index);
     if let Some(id) = &reply.id {
         writer.field_str("_id", id);
@@ -272,16 +273,16 @@ fn write(writer: &mut Writer<'_>, reply: &VectorsReply) {
         .field_u64("took", reply.took_ms);
     if reply.found {
         writer.key("term_vectors").begin_object();
-        for vector in &reply.vectors {
+        for vector in reply.vectors {
             writer.key(&vector.field);
-            self::vector(writer, vector);
+            self::vector(call, writer, vector).await;
         }
         writer.end_object();
     }
     writer.end_object();
 }
 
-fn vector(writer: &mut Writer<'_>, vector: &Vector) {
+async fn vector<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, vector: Vector) {
     writer.begin_object();
     if let Some([doc_freq, docs, total]) = vector.statistics {
         writer.key("field_statistics").begin_object();
@@ -292,14 +293,19 @@ fn vector(writer: &mut Writer<'_>, vector: &Vector) {
         writer.end_object();
     }
     writer.key("terms").begin_object();
-    for term in &vector.terms {
+    let mut done = 0;
+    for term in vector.terms {
         writer.key(&term.term);
-        self::term(writer, term);
+        self::term(call, writer, &term).await;
+        done += 1;
+        if done % STEP == 0 {
+            call.core.env().spawn().yield_if_needed().await;
+        }
     }
     writer.end_object().end_object();
 }
 
-fn term(writer: &mut Writer<'_>, term: &Term) {
+async fn term<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, term: &Term) {
     writer.begin_object();
     if let Some((docs, total)) = term.statistics {
         writer.field_u64("doc_freq", docs).field_u64("ttf", total);
@@ -307,7 +313,7 @@ fn term(writer: &mut Writer<'_>, term: &Term) {
     writer.field_u64("term_freq", term.freq);
     if !term.tokens.is_empty() {
         writer.key("tokens").begin_array();
-        for token in &term.tokens {
+        for (at, token) in term.tokens.iter().enumerate() {
             writer.begin_object();
             if let Some(position) = token.position {
                 writer.field_u64("position", u64::from(position));
@@ -318,6 +324,9 @@ fn term(writer: &mut Writer<'_>, term: &Term) {
                     .field_u64("end_offset", u64::from(end));
             }
             writer.end_object();
+            if at % STEP == STEP - 1 {
+                call.core.env().spawn().yield_if_needed().await;
+            }
         }
         writer.end_array();
     }

@@ -416,3 +416,30 @@ fn a_document_of_several_indices_is_not_explained() {
         }
     });
 }
+
+#[test]
+fn vectors_are_counted_as_they_are_made() {
+    // Once they were counted when all stood there, on the core.
+    with_node(|mut client| async move {
+        let words = |count: usize| {
+            let words: Vec<String> = (0..count).map(|at| format!("w{at}")).collect();
+            format!(r#"{{"t":"{}"}}"#, words.join(" "))
+        };
+        client.good("PUT", "/a", r#"{"mappings":{"properties":{"t":{"type":"text"}}}}"#).await;
+        client.good("PUT", "/a/_doc/1", &words(999_000)).await;
+        client.good("PUT", "/a/_doc/2?refresh=true", &words(3_000)).await;
+        let refused = client.bad("GET", "/a/_termvectors/1?fields=t", "").await;
+        assert!(refused.starts_with("429 circuit_breaking_exception"), "{refused}");
+        let got = client.good("GET", "/a/_termvectors/2?fields=t", "").await;
+        let terms = at(&got, &["term_vectors", "t", "terms"]).as_object().expect("terms");
+        assert_eq!(terms.iter().count(), 3_000);
+        // What a filter leaves out is given back; what does not fit fails alone.
+        let body = r#"{"docs":[{"_id":"1","fields":["t"]},
+            {"_id":"2","fields":["t"],"filter":{"max_num_terms":1}}]}"#;
+        let got = client.good("POST", "/a/_mtermvectors", body).await;
+        let docs = at(&got, &["docs"]).as_array().expect("a list");
+        assert_eq!(at(&docs[0], &["error", "type"]).as_str(), Some("circuit_breaking_exception"));
+        let terms = at(&docs[1], &["term_vectors", "t", "terms"]).as_object().expect("terms");
+        assert_eq!(terms.iter().count(), 1);
+    });
+}
