@@ -12,6 +12,7 @@ use search::plan::{Bound, Plan};
 use segment::View;
 use segment::section::Missing;
 
+use super::failure;
 use super::search::damaged;
 use crate::core::Core;
 use crate::error::Result;
@@ -92,7 +93,10 @@ impl<E: Env> Core<E> {
                 gather.step(view, &mut blocks, &mut missing, STEP)
             };
             if step.map_err(|error| damaged(&error))? {
-                return Ok(gather.finish());
+                return match gather.trouble() {
+                    Some(error) => Err(failure::of_search(error)),
+                    None => Ok(gather.finish()),
+                };
             }
             missing.fetch();
             self.env.spawn().yield_if_needed().await;

@@ -502,3 +502,37 @@ fn hits_of_words_and_numbers_are_not_put_in_one_order() {
         assert!(answer.text().contains("has [unsigned_long] type in one index"));
     });
 }
+
+#[test]
+fn what_patterns_and_objects_yield_counts_as_clauses() {
+    // Once a few words could ask for millions of terms, whose memory nobody counted.
+    with_node(|mut client| async move {
+        let fields: Vec<String> =
+            (0..300).map(|at| format!(r#""f{at}":{{"type":"long"}}"#)).collect();
+        let mapping = format!(
+            r#"{{"mappings":{{"properties":{{"t":{{"type":"text"}},"o":{{"properties":{{{}}}}}}}}}}}"#,
+            fields.join(",")
+        );
+        client.good("PUT", "/a", &mapping).await;
+        let words: Vec<String> = (0..5_000).map(|at| format!("b w{at:04}")).collect();
+        let text = format!(r#"{{"t":"{}","o":{{"f7":1}}}}"#, words.join(" "));
+        client.good("PUT", "/a/_doc/1?refresh=true", &text).await;
+        let bool_of = |clause: &str, count: usize| {
+            format!(r#"{{"query":{{"bool":{{"should":[{}]}}}}}}"#, vec![clause; count].join(","))
+        };
+        let exists = r#"{"exists":{"field":"o"}}"#;
+        let top = r#"{"prefix":{"t":{"value":"w","rewrite":"top_terms_1000"}}}"#;
+        let phrase = r#"{"match_phrase_prefix":{"t":{"query":"b w","max_expansions":100000}}}"#;
+        for (clause, fits, too_many) in [(exists, 13, 14), (top, 4, 5)] {
+            client.good("POST", "/a/_search", &bool_of(clause, fits)).await;
+            let refused = client.call("POST", "/a/_search", &bool_of(clause, too_many)).await;
+            assert_eq!(refused.status, 400, "{clause}");
+            assert!(refused.text().contains("too_many_nested_clauses"), "{}", refused.text());
+        }
+        let refused = client.call("POST", "/a/_search", &bool_of(phrase, 1)).await;
+        assert_eq!(refused.status, 400);
+        assert!(refused.text().contains("too_many_nested_clauses"), "{}", refused.text());
+        let some = phrase.replace("100000", "4000");
+        client.good("POST", "/a/_search", &bool_of(&some, 1)).await;
+    });
+}

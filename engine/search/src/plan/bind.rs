@@ -332,7 +332,7 @@ impl Binder<'_> {
             Ask::Term(query) => leaf::term(self, query)?.into(),
             Ask::Terms(query) => leaf::terms(self, query)?.into(),
             Ask::Range(query) => leaf::range(self, query)?.into(),
-            Ask::Exists(field) => leaf::exists(self, field).into(),
+            Ask::Exists(field) => leaf::exists(self, field)?.into(),
             Ask::Ids(ids) => leaf::ids(ids).into(),
             Ask::Prefix(query) => words::prefix(self, query)?,
             Ask::Wildcard(query) => words::wildcard(self, query)?,

@@ -7,6 +7,9 @@
 //! Once as many are kept as are wanted, terms of more edits may be of no use any more: then the walk
 //! goes on with the automaton of fewer (as Lucene's `FuzzyTermsEnum` does).
 //!
+//! All terms that the patterns of one query yield count as its clauses, together: a few words may ask for
+//! millions.
+//!
 //! To a caller who sees some documents alone, terms that none of those holds are no terms: the documents
 //! are gathered first (`seen`), and each term that matches is judged by its postings. Patterns of the rule
 //! that says which documents those are go through all terms.
@@ -18,6 +21,7 @@ use base::FieldNo;
 use segment::bytes::bitmap;
 use segment::{BlockCache, Missing, TermCursor, TermInfo, Terms, View};
 
+use crate::error::{Error, Kind};
 use crate::plan::bind::CLAUSES_MAX;
 use crate::plan::bound::{self, Bound, Clause, Pattern};
 use crate::plan::expand::{Expand, MultiPhrase, Near};
@@ -46,6 +50,10 @@ const FAILED_MAX: u32 = 2;
 /// What one node of a query asks for.
 struct Task {
     key: usize,
+    /// The query that it is of.
+    query: usize,
+    /// Terms above [`CLAUSES_MAX`] are told by who weighs them.
+    is_checked: bool,
     field: FieldNo,
     pattern: Arc<Pattern>,
     near: Option<Near>,
@@ -82,6 +90,23 @@ pub struct Gather {
     looking: Option<Looking>,
     seen: Option<Seen>,
     done: Gathered,
+    clauses: Clauses,
+}
+
+/// Terms found, by query.
+struct Clauses {
+    counts: Vec<usize>,
+    /// One of the queries has more than may be; its terms are not gathered to the end.
+    are_too_many: bool,
+}
+
+impl Clauses {
+    /// What a task has found by now; true where its query has too many clauses with it.
+    fn exceed(&mut self, task: &Task) -> bool {
+        let most = if task.is_checked { CLAUSES_MAX } else { usize::MAX };
+        self.are_too_many |= self.counts[task.query] + task.found.len().min(most) > CLAUSES_MAX;
+        self.are_too_many
+    }
 }
 
 /// What was gathered, by the place of the node that asked.
@@ -96,14 +121,20 @@ impl Gather {
     /// What a query asks for. In `outer` lives who lives: where the view at hand shows the inside of
     /// documents, that is the one that shows these.
     pub fn new(bound: &Arc<Bound>, outer: &Arc<View>) -> Self {
-        let mut tasks = Vec::new();
-        for_each_asked(bound, &mut |clause| visit(clause, &mut tasks));
+        let (mut tasks, mut queries): (Vec<Task>, usize) = (Vec::new(), 0);
+        for_each_asked(bound, &mut |clause| {
+            let first = tasks.len();
+            visit(clause, &mut tasks);
+            tasks[first..].iter_mut().for_each(|task| task.query = queries);
+            queries += 1;
+        });
         let mut gather = Self {
             free: VecDeque::new(),
             judged: VecDeque::new(),
             looking: None,
             seen: None,
             done: Gathered::new(),
+            clauses: Clauses { counts: vec![0; queries + 1], are_too_many: false },
         };
         let Some(rule) = &bound.seen else {
             gather.free.extend(tasks);
@@ -111,6 +142,7 @@ impl Gather {
         };
         let mut own = Vec::new();
         visit(rule, &mut own);
+        own.iter_mut().for_each(|task| task.query = queries);
         let (free, judged): (Vec<Task>, Vec<Task>) =
             tasks.into_iter().partition(|task| own.iter().any(|own| own.key == task.key));
         if judged.is_empty() {
@@ -145,8 +177,12 @@ impl Gather {
         work: usize,
     ) -> segment::Result<bool> {
         let mut left = work;
-        if !walk(&mut self.free, &mut self.done, view, None, missing, &mut left)? {
+        let found = (&mut self.done, &mut self.clauses);
+        if !walk(&mut self.free, found, view, None, missing, &mut left)? {
             return Ok(false);
+        }
+        if self.clauses.are_too_many {
+            return Ok(true);
         }
         if let Some(looking) = &mut self.looking {
             if !looking.step(&self.done, cache, missing, &mut left)? {
@@ -155,7 +191,19 @@ impl Gather {
             self.seen = self.looking.take().map(Looking::finish);
         }
         let seen = self.seen.as_ref();
-        walk(&mut self.judged, &mut self.done, view, seen, missing, &mut left)
+        let found = (&mut self.done, &mut self.clauses);
+        walk(&mut self.judged, found, view, seen, missing, &mut left)
+    }
+
+    /// Tells that patterns of a query yield more terms than it may have clauses. Once that is so, the walk is at
+    /// its end.
+    pub fn trouble(&self) -> Option<Error> {
+        let reason = || {
+            format!(
+                "Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}"
+            )
+        };
+        self.clauses.are_too_many.then(|| Error::new(Kind::TooManyNestedClauses, reason()))
     }
 
     /// What was gathered.
@@ -167,17 +215,25 @@ impl Gather {
 /// Goes through tasks, one after the other; true when all are done.
 fn walk(
     tasks: &mut VecDeque<Task>,
-    done: &mut Gathered,
+    (done, clauses): (&mut Gathered, &mut Clauses),
     view: &View,
     seen: Option<&Seen>,
     missing: &mut Missing,
     left: &mut usize,
 ) -> segment::Result<bool> {
     while let Some(task) = tasks.front_mut() {
-        if !done.contains_key(&task.key) && !task.step(view, seen, missing, left)? {
+        let is_new = !done.contains_key(&task.key);
+        let is_done = !is_new || task.step(view, seen, missing, left)?;
+        if is_new && clauses.exceed(task) {
+            return Ok(true);
+        }
+        if !is_done {
             return Ok(false);
         }
         if let Some(task) = tasks.pop_front() {
+            if is_new {
+                clauses.counts[task.query] += task.found.len();
+            }
             done.entry(task.key).or_insert_with(|| task.finish());
         }
     }
@@ -205,6 +261,8 @@ impl Task {
     fn new(key: usize, field: FieldNo, pattern: Arc<Pattern>, most: usize) -> Self {
         Self {
             key,
+            query: 0,
+            is_checked: false,
             field,
             pattern,
             near: None,
@@ -231,7 +289,12 @@ impl Task {
         let pattern = Arc::clone(&expand.pattern);
         let near = expand.near.clone();
         let equal = near.is_none();
-        Self { near, equal, ..Self::new(key_of(expand), expand.field, pattern, most) }
+        Self {
+            near,
+            equal,
+            is_checked: true,
+            ..Self::new(key_of(expand), expand.field, pattern, most)
+        }
     }
 
     /// Words that the last place of a phrase may be.

@@ -246,7 +246,7 @@ fn unmapped_terms(binder: &Binder<'_>, query: &ast::Terms) -> Result<Node> {
 /// `range`.
 pub fn range(binder: &mut Binder<'_>, query: &ast::Range) -> Result<Node> {
     if query.lower.is_none() && query.upper.is_none() {
-        return Ok(exists(binder, &query.field));
+        return exists(binder, &query.field);
     }
     let Some(field) = binder.field(&query.field) else {
         return unmapped_range(query);
@@ -336,9 +336,12 @@ fn numbers(field: FieldNo, access: Access, mut ranges: Vec<(i64, i64)>) -> Node 
 }
 
 /// `exists`: of a field, of all fields of an object, of all fields of a pattern.
-pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
+///
+/// # Errors
+/// More fields than a query may have clauses: each is one, as where they stand in a `bool`.
+pub fn exists(binder: &mut Binder<'_>, name: &str) -> Result<Node> {
     if matches!(name, "_id" | "_index" | "_version" | "_seq_no") {
-        return Node::All;
+        return Ok(Node::All);
     }
     let mapping = binder.mapping;
     let mut ways = Vec::new();
@@ -348,7 +351,7 @@ pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
     } else if let Some(field) = mapping.lookup(name) {
         if let Some(prefix) = field.term_prefix() {
             let prefix = Pattern::Prefix { prefix: prefix.into(), case_insensitive: false };
-            return pattern(&field, prefix).unwrap_or(Node::None);
+            return Ok(pattern(&field, prefix).unwrap_or(Node::None));
         }
         fields.push(field);
     } else {
@@ -357,7 +360,7 @@ pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
     for field in &fields {
         if let Type::ConstantKeyword(constant) = &field.kind {
             if constant.value.is_some() {
-                return Node::All;
+                return Ok(Node::All);
             }
             continue;
         }
@@ -366,7 +369,8 @@ pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
     if let Some(field) = metadata::words(name, mapping) {
         presence(&field, &mut ways);
     }
-    if ways.is_empty() { Node::None } else { Node::Exists(ways) }
+    binder.count(ways.len().saturating_sub(1))?;
+    Ok(if ways.is_empty() { Node::None } else { Node::Exists(ways) })
 }
 
 /// In which ways a document shows that it has the field.

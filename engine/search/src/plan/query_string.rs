@@ -232,7 +232,7 @@ impl Reader<'_, '_, '_> {
     /// Words for the analyzer, without operators among them; `None` where it leaves none.
     fn words(&mut self, field: Option<&str>, words: &str) -> Result<Option<Clause>> {
         if field == Some("_exists_") {
-            return Ok(Some(leaf::exists(self.binder, words).into()));
+            return Ok(Some(leaf::exists(self.binder, words)?.into()));
         }
         let mut chars = words.chars();
         if words.chars().count() > 1
@@ -281,7 +281,7 @@ impl Reader<'_, '_, '_> {
         slop: Option<&str>,
     ) -> Result<Option<Clause>> {
         if field == Some("_exists_") {
-            return Ok(Some(leaf::exists(self.binder, phrase).into()));
+            return Ok(Some(leaf::exists(self.binder, phrase)?.into()));
         }
         let fields = self.fields_of(field, true)?;
         if fields.is_empty() {
@@ -396,7 +396,7 @@ impl Reader<'_, '_, '_> {
             });
             match name.as_deref() {
                 Some("*" | "_exists_") => return Ok(Node::All.into()),
-                Some(name) => return Ok(leaf::exists(self.binder, name).into()),
+                Some(name) => return Ok(leaf::exists(self.binder, name)?.into()),
                 None => {}
             }
         }
@@ -411,7 +411,7 @@ impl Reader<'_, '_, '_> {
         let (rewrite, analyzer) = (self.query.rewrite.clone(), self.query.analyzer.clone());
         self.in_each(&fields, |binder, field| {
             if shape == "*" {
-                return Ok(leaf::exists(binder, &field.path).into());
+                return Ok(leaf::exists(binder, &field.path)?.into());
             }
             let shape = normalized_shape(binder, field, analyzer.as_deref(), shape);
             words::wildcard_of(binder, field, &shape, false, rewrite.as_deref())

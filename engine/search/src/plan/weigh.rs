@@ -367,6 +367,7 @@ pub fn weigh_among(
     gathered: Option<&Gathered>,
 ) -> segment::Result<Option<Arc<Plan>>> {
     let own;
+    let mut excess = None;
     let gathered = match gathered {
         Some(gathered) => gathered,
         None => {
@@ -376,11 +377,16 @@ pub fn weigh_among(
                     return Ok(None);
                 }
             }
+            excess = gather.trouble();
             own = gather.finish();
             &own
         }
     };
     let mut weigher = Weigher::new(bound, view, cache, missing, gathered, among);
+    if let Some(error) = excess {
+        // It is the first.
+        let _ = weigher.trouble.set(error);
+    }
     if let Some(guard) = &bound.guard {
         weigher.guard = Some(Arc::new(weigher.node(guard, 1.0, false)?));
     }

@@ -98,7 +98,7 @@ pub fn wildcard_of(
     // A text without words is there, and has no term that could match.
     let each_has_terms = !matches!(field.kind, Type::Text(_));
     if shape.is_any() && each_has_terms && rewrite == Rewrite::Constant {
-        return Ok(leaf::exists(binder, &field.path).into());
+        return Ok(leaf::exists(binder, &field.path)?.into());
     }
     described(field, Pattern::Wildcard(shape), rewrite)
 }
