@@ -102,6 +102,41 @@ fn phrases_with_slop_and_prefixes_go_on_where_they_stopped() {
     }
 }
 
+/// Each document asked all words of the prefix whether they stand in it: a core was held for minutes.
+#[test]
+fn a_prefix_of_many_words_finds_those_that_stand_there() {
+    const WORDS: usize = 600;
+    let words: Vec<&'static str> = (0..WORDS).map(|at| &*format!("w{at:04}").leak()).collect();
+    // Three windows; each word stands in each of them.
+    let docs = (0..9_000).map(|at| {
+        let mut body = vec!["gate"];
+        body.extend((at % 3 == 0).then_some("the"));
+        body.push(words[at % WORDS]);
+        body.extend((at % 100 == 0).then_some("river"));
+        Doc { id: format!("d{at}"), body, ..Doc::default() }
+    });
+    let corpus = Corpus::of(vec![docs.collect()]);
+    let asked = r#"{"match_phrase_prefix":{"body":{"query":"gate w","max_expansions":600}}}"#;
+    let river = r#"{"term":{"body":"river"}}"#;
+    let both =
+        |must: &str, filter: &str| format!(r#"{{"bool":{{"must":{must},"filter":{filter}}}}}"#);
+    for (query, every) in
+        [(asked.to_owned(), 1), (both(asked, river), 100), (both(river, asked), 100)]
+    {
+        let expected: Vec<u32> = (0..9_000).filter(|at| at % 3 != 0 && at % every == 0).collect();
+        let body = format!("{{\"size\":10000,\"query\":{query}}}");
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        for (missing, work) in [(false, 100_000), (false, 5_000), (true, 100_000)] {
+            let how = How { slices: 1, work };
+            let (merged, _) = search(&request, &corpus.mapping, &corpus.view(missing), &how);
+            let mut docs: Vec<u32> =
+                merged.winners.iter().map(|hit| hit.ranked.doc.get()).collect();
+            docs.sort_unstable();
+            assert_eq!(docs, expected, "{query} {missing} {work}");
+        }
+    }
+}
+
 /// One document said a word so often that a phrase of it held a core for seconds.
 #[test]
 fn a_word_said_very_often_takes_many_steps() {

@@ -2,7 +2,8 @@
 //!
 //! The place with the fewest documents leads; in each of its documents the others are looked up.
 //! Positions are read last: those of all words of a place together. Documents with many of them are
-//! walked in steps while one prepares (`long`).
+//! walked in steps while one prepares (`long`). Of a place of many words it is told, window by window, which
+//! stand in each document: to ask all of them for each is quadratic where they are rare.
 
 use std::ops::Range;
 
@@ -17,9 +18,15 @@ use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bit
 use crate::plan::expand::MultiPhrase;
 use crate::score::bm25;
 
+/// Words of a place, from which on it is told which of them stand in a document.
+const WORDS_MANY: usize = 16;
+
 /// Words of one place.
 struct Place {
     words: Vec<Blocks>,
+    /// Documents of `told`, rising, and which words stand in each.
+    members: Vec<(u32, u32)>,
+    told: Range<u32>,
     offset: u32,
     positions: Vec<u32>,
     one: Vec<u32>,
@@ -52,6 +59,8 @@ impl Matcher {
             let words = infos.iter().map(|info| Blocks::new(terms.postings(info, Need::Positions)));
             places.push(Place {
                 words: words.collect(),
+                members: Vec::new(),
+                told: 0..0,
                 offset: *offset,
                 positions: Vec::new(),
                 one: Vec::new(),
@@ -99,8 +108,12 @@ impl Matcher {
         for word in self.places.iter().flat_map(|place| &place.words) {
             ready &= word.prepare(range.clone(), turn);
         }
-        if !ready || !self.is_long {
-            return ready;
+        if !ready {
+            return false;
+        }
+        self.places.iter_mut().for_each(|place| place.tell(range));
+        if !self.is_long {
+            return true;
         }
         let mut docs = std::mem::take(&mut self.docs);
         docs.clear();
@@ -131,7 +144,7 @@ impl Matcher {
     fn walk(&mut self, doc: u32, allowance: &mut Allowance, turn: &mut Turn<'_>) -> bool {
         let mut positions = 0;
         for place in &mut self.places {
-            turn.spend(place.words.len());
+            turn.spend(place.asked_count(doc));
             match place.count(doc) {
                 0 => return true,
                 count => positions += count,
@@ -205,39 +218,91 @@ impl Place {
         self.words.iter().map(|word| u64::from(word.postings.doc_freq())).sum()
     }
 
+    /// Finds which of many words stand in the documents of a window whose blocks are there.
+    fn tell(&mut self, range: &Range<u32>) {
+        if self.words.len() < WORDS_MANY || range.is_empty() || self.told == *range {
+            return;
+        }
+        self.members.clear();
+        let base = window_of(range.start) * WINDOW;
+        let mut docs = Vec::new();
+        for (at, word) in (0..).zip(&mut self.words) {
+            if word.next(range.start) >= range.end {
+                continue;
+            }
+            let mut found: Bits = bits::NONE;
+            word.postings.fill_bits(base..range.end, &mut found);
+            bits::keep_range(&mut found, range.start - base..range.end - base);
+            docs.clear();
+            bits::list(&found, base, &mut docs);
+            self.members.extend(docs.iter().map(|doc| (*doc, at)));
+        }
+        self.members.sort_unstable();
+        self.told = range.clone();
+    }
+
+    /// The words of a document whose window was told; `None`: any may stand there.
+    fn members_of(&self, doc: u32) -> Option<Range<usize>> {
+        let start = || self.members.partition_point(|(member, _)| *member < doc);
+        let end = || self.members.partition_point(|(member, _)| *member <= doc);
+        self.told.contains(&doc).then(|| start()..end())
+    }
+
+    /// How many words are asked about a document.
+    fn asked_count(&self, doc: u32) -> usize {
+        self.members_of(doc).map_or(self.words.len(), |members| members.len() + 1)
+    }
+
+    /// Calls `each` with the words that stand in a document, found there; false where it ends that.
+    fn each_found(
+        words: &mut [Blocks],
+        members: Option<&[(u32, u32)]>,
+        doc: u32,
+        mut each: impl FnMut(&mut Blocks) -> bool,
+    ) -> bool {
+        match members {
+            Some(members) => members.iter().all(|(_, at)| {
+                let word = &mut words[*at as usize];
+                !word.find(doc) || each(word)
+            }),
+            None => words.iter_mut().all(|word| !word.find(doc) || each(word)),
+        }
+    }
+
     /// At how many places the words stand in a document, those that share one counted each.
     fn count(&mut self, doc: u32) -> u64 {
         let mut count = 0;
-        for word in &mut self.words {
-            if word.find(doc) {
-                count += u64::from(word.freq(word.at));
-            }
-        }
+        let members = self.members_of(doc).map(|range| &self.members[range]);
+        Self::each_found(&mut self.words, members, doc, |word| {
+            count += u64::from(word.freq(word.at));
+            true
+        });
         count
     }
 
     /// The words that stand in a document, to be walked.
     fn walk(&mut self, doc: u32) -> Option<long::Place> {
         let mut walks = Vec::new();
-        for word in &mut self.words {
-            if word.find(doc) {
-                walks.push(word.walk(word.block, word.at)?);
-            }
-        }
-        Some(long::Place::new(walks, self.offset))
+        let members = self.members_of(doc).map(|range| &self.members[range]);
+        let all = Self::each_found(&mut self.words, members, doc, |word| {
+            let walk = word.walk(word.block, word.at);
+            let is_there = walk.is_some();
+            walks.extend(walk);
+            is_there
+        });
+        all.then(|| long::Place::new(walks, self.offset))
     }
 
     /// Reads the positions of all words in a document; false where there is none.
     fn read(&mut self, doc: u32) -> bool {
         self.positions.clear();
-        for word in &mut self.words {
-            if !word.find(doc) {
-                continue;
-            }
-            let at = word.at;
-            word.positions(word.block, at, &mut self.one);
-            self.positions.extend_from_slice(&self.one);
-        }
+        let members = self.members_of(doc).map(|range| &self.members[range]);
+        let (positions, one) = (&mut self.positions, &mut self.one);
+        Self::each_found(&mut self.words, members, doc, |word| {
+            word.positions(word.block, word.at, one);
+            positions.extend_from_slice(one);
+            true
+        });
         if self.words.len() > 1 {
             self.positions.sort_unstable();
             self.positions.dedup();
