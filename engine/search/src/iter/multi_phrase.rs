@@ -21,6 +21,9 @@ use crate::score::bm25;
 /// Words of a place, from which on it is told which of them stand in a document.
 const WORDS_MANY: usize = 16;
 
+/// So many documents that are looked up together make that worth it for them, too.
+const PROBES_MANY: usize = 8;
+
 /// Words of one place.
 struct Place {
     words: Vec<Blocks>,
@@ -126,6 +129,24 @@ impl Matcher {
     /// As [`Self::prepare`], for documents that are looked up.
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
         turn.spend(docs.len() * 8);
+        let has_many = self.places.iter().any(|place| place.words.len() >= WORDS_MANY);
+        if let (Some(first), Some(last)) = (docs.first(), docs.last())
+            && has_many
+            && docs.len() >= PROBES_MANY
+            && window_of(*first) == window_of(*last)
+        {
+            // All between them costs less than each of them.
+            let range = *first..*last + 1;
+            let mut ready = true;
+            for word in self.places.iter().flat_map(|place| &place.words) {
+                ready &= word.prepare(range.clone(), turn);
+            }
+            if !ready {
+                return false;
+            }
+            self.places.iter_mut().for_each(|place| place.tell(&range));
+            return !self.is_long || self.walk_all(docs, turn);
+        }
         let mut ready = true;
         for word in self.places.iter().flat_map(|place| &place.words) {
             ready &= word.prepare_probe(docs, turn);
