@@ -22,7 +22,7 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
         "the same handler; the index of the path is the default of each item",
     ),
     (
-        &["/_cat/count", "/_mapping", "/_mapping/field/{fields}", "/_field_caps"],
+        &["/_cat/count", "/_mapping", "/_mapping/field/{fields}", "/_field_caps", "/_rank_eval"],
         "the same handler with and without an index in its path",
     ),
     (&["/_mappings", "/{index}/_mappings"], "another name of `_mapping`, with the same handler"),

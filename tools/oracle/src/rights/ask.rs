@@ -181,7 +181,7 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
     let id = marks::id(doc);
     let (place, field) = chance.pick(marks::PLACES);
     let mark = marks::mark(doc, place);
-    match chance.below(41) {
+    match chance.below(42) {
         0..=4 => {
             let mut step = around::search(chance, names);
             if let Some(step) = step.as_object_mut() {
@@ -272,6 +272,7 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
             json!({"alias": (chance.pick(&["al", "fal"])), "to": index, "filter": filter})
         }
         39 => json!({"move": (chance.pick(&["al", "fal"])), "to": index}),
+        40 => json!({"rank": (telling(chance, field, &mark)), "on": on}),
         _ => {
             json!({"write": "bulk", "id": id, "on": index, "doc": (marks::document(chance, doc)), "other": (chance.pick(INDICES))})
         }

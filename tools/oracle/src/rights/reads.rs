@@ -177,6 +177,7 @@ impl Run {
             }
             "mget" => self.multi_get(at, what).await,
             "msearch" => self.multi_search(at, what).await,
+            "rank" => self.rank(at, &on, what).await,
             "scroll" => self.scroll(at, &on, what).await,
             "pit" => self.moment(at, &on, what).await,
             "explain" => {

@@ -199,6 +199,36 @@ impl Run {
         }
     }
 
+    /// Searches that are judged by ratings find what the caller finds without.
+    pub(super) async fn rank(&mut self, at: usize, on: &str, query: &Value) -> Done {
+        let target = format!("/{on}/_rank_eval");
+        let all = json!({"id": "all", "request": {"query": {"match_all": {}}}, "ratings": []});
+        let one = json!({"id": "one", "request": {"query": (query.clone())}, "ratings": []});
+        let body = json!({"requests": [all, one], "metric": {"precision": {"k": 500}}});
+        let Some((answer, seen)) =
+            self.through(at, Action::Read, on, "POST", &target, &body).await?
+        else {
+            return Ok(());
+        };
+        let found = |id: &str| -> Vec<String> {
+            let hits = answer.body.at(&["details", id, "hits"]).and_then(Value::as_array);
+            let ids =
+                hits.into_iter().flatten().filter_map(|one| one.at(&["hit", "_id"])?.as_str());
+            ids.map(str::to_owned).collect()
+        };
+        self.everything(&target, found("all"), &seen)?;
+        let world = world_of(&self.world.schema, &seen);
+        match check::expect(&world, &json!({"query": (query.clone()), "size": 500}), false) {
+            Err(_) => self.counts.skipped += 1,
+            Ok(expected) if expected.total == found("one").len() => {}
+            Ok(expected) => {
+                let (wanted, body) = (expected.total, json::to_string(&body));
+                return Err(format!("{target} {body}: wanted {wanted}, found {:?}", found("one")));
+            }
+        }
+        Ok(())
+    }
+
     /// A second score tells nothing of what is hidden: a field that nobody sees gives none.
     pub(super) async fn rescore(&mut self, at: usize, on: &str, second: &Value) -> Done {
         let first = json!({"match_all": {}});
