@@ -261,7 +261,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// Those of the job; no memory; too many wait for a worker.
-    async fn presented<T: Send + 'static>(
+    pub(super) async fn presented<T: Send + 'static>(
         &self,
         bytes: usize,
         job: impl FnOnce() -> Result<T> + Send + 'static,

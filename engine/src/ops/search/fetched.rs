@@ -68,14 +68,10 @@ impl<E: Env> Core<E> {
         pace: Pace,
         job: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let Pace::Long { bytes } = pace else { return job() };
-        let lease = self.lease.clone();
-        let done = self.work(move || match lease.take(bytes) {
-            Some(_taken) => job(),
-            None => Err(Error::no_memory("documents", bytes, lease.total_bytes())),
-        });
-        let done = done.await;
-        done.map_err(|_| Error::rejected("too many documents wait for a worker"))?
+        match pace {
+            Pace::Short => job(),
+            Pace::Long { bytes } => self.presented(bytes, job).await,
+        }
     }
 }
 
