@@ -231,8 +231,11 @@ impl<E: Env> Shard<E> {
     /// As [`Shard::close`], but writes nothing more and removes the folder: the index is gone.
     pub async fn remove(&self) -> Result<()> {
         self.inner.close(false).await?;
-        self.inner.env.disk().remove_dir(&self.inner.dir).await?;
-        Ok(())
+        match self.inner.env.disk().remove_dir(&self.inner.dir).await {
+            // Somebody removed the folder of the whole index.
+            Err(error) if error.kind == env::ErrorKind::NotFound => Ok(()),
+            removed => Ok(removed?),
+        }
     }
 
     /// Tells the shard that it is searched; refreshes first where it slept, and answers the view.
