@@ -513,6 +513,23 @@ fn replay_never_loses_an_acknowledged_document() {
     assert_eq!(arena.len(), 2);
 }
 
+/// `coerce` may be turned off between the write and the replay.
+#[test]
+fn replay_finds_values_that_were_coerced() {
+    let now = mapping(json!({"properties": {
+        "n": {"type": "long", "coerce": false}, "f": {"type": "scaled_float", "scaling_factor": 10.0, "coerce": false},
+        "m": {"type": "long", "coerce": false, "ignore_malformed": true}
+    }}));
+    let mut arena = Arena::new();
+    let source = r#"{"n":["5",6.7,"","word"],"f":"1.5","m":"5"}"#;
+    parse(&now, source, Mode::Replay, &mut arena).expect("the document stays");
+    assert_eq!(
+        show(&now, &arena, 0),
+        ["n: number 5", "n: number 6", "n: ignored", "f: number 15", "m: ignored"]
+    );
+    refused(&now, r#"{"n":"5"}"#);
+}
+
 #[test]
 fn templates_decide_what_new_fields_become() {
     let mapping = mapping(json!({"dynamic_templates": [

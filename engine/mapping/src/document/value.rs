@@ -154,6 +154,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         }
         match self.take(field, node) {
             Ok(()) => Ok(()),
+            Err(_) if self.replays() && self.take_coerced(field, node) => Ok(()),
             Err(cause) if self.leaves_out(field, node, &cause) => {
                 self.ignored(field);
                 Ok(())
@@ -198,6 +199,20 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             }
             _ => self.take_special(field, node),
         }
+    }
+
+    /// Takes a value that was acknowledged while the field still coerced; false where that does not help, or
+    /// the value may have been left out even then.
+    fn take_coerced(&mut self, field: &Field, node: Node<'d>) -> bool {
+        let Kind::Number(number) = &field.kind else { return false };
+        if number.coerce || number.counts.is_some() || field.ignores_malformed() {
+            return false;
+        }
+        let Ok(value) = of_number(number, node, true) else { return false };
+        if let Some(value) = value {
+            self.push_number(field, value);
+        }
+        true
     }
 
     pub(super) fn push_number(&mut self, field: &Field, value: i64) {
@@ -360,7 +375,7 @@ pub(super) fn longer_than(text: &str, most: u32) -> bool {
 /// The sortable value of a number, boolean or date; none for a null that stands for nothing.
 pub(super) fn sortable(field: &Field, node: Node<'_>, buffer: &mut String) -> Result<Option<i64>> {
     match &field.kind {
-        Kind::Number(number) => of_number(number, node),
+        Kind::Number(number) => of_number(number, node, number.coerce),
         Kind::Boolean(boolean) => of_boolean(boolean, node),
         Kind::Date(date) => of_date(date, node, buffer),
         _ => Ok(None),
@@ -368,11 +383,11 @@ pub(super) fn sortable(field: &Field, node: Node<'_>, buffer: &mut String) -> Re
 }
 
 #[inline]
-fn of_number(number: &Number, node: Node<'_>) -> Result<Option<i64>> {
+fn of_number(number: &Number, node: Node<'_>, coerce: bool) -> Result<Option<i64>> {
     match Scalar::of_node(node) {
         // An empty text stands for null where texts are taken.
-        Some(Scalar::Text("")) if number.coerce => Ok(number.null_value),
-        Some(scalar) => number.parse(scalar, number.coerce).map(Some),
+        Some(Scalar::Text("")) if coerce => Ok(number.null_value),
+        Some(scalar) => number.parse(scalar, coerce).map(Some),
         None if node.is_null() => Ok(number.null_value),
         None => Err(number::not_numeric_token(node.token())),
     }
