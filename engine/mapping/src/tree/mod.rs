@@ -242,6 +242,11 @@ impl Mapping {
         self.inner.flat.fields.iter()
     }
 
+    /// The fields that say themselves how they score, sorted by path.
+    pub fn similar_fields(&self) -> &[Arc<Field>] {
+        &self.inner.flat.similar
+    }
+
     /// The fields whose path matches a pattern with `*`, sorted by path.
     pub fn expand<'a>(&'a self, pattern: &str) -> Vec<&'a Arc<Field>> {
         if !pattern.contains('*') {

@@ -195,6 +195,8 @@ pub(super) struct Flat {
     pub flattened: Vec<Arc<str>>,
     /// Where the values of fields with `store` stand in documents.
     pub stored: Vec<Arc<str>>,
+    /// Fields that say themselves how they score.
+    pub similar: Vec<Arc<Field>>,
     /// A field is of a kind whose values are judged by several at once.
     pub dependent: bool,
     /// Mappers: objects, fields, multi-fields and aliases.
@@ -213,6 +215,7 @@ impl Flat {
             nested: Vec::new(),
             flattened: Vec::new(),
             stored: Vec::new(),
+            similar: Vec::new(),
             dependent: false,
             total: 0,
         };
@@ -237,6 +240,8 @@ impl Flat {
         flat.nested.sort();
         flat.dependent = flat.fields.iter().any(|field| super::members::depends(field));
         flat.stored = stored_paths(&flat.fields);
+        let similar = flat.fields.iter().filter(|field| field.similarity().is_some());
+        flat.similar = similar.cloned().collect();
         flat
     }
 

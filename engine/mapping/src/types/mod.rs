@@ -278,6 +278,15 @@ impl Field {
         matches!(&self.kind, Kind::Text(text) if matches!(text.flavor, TextFlavor::Beginnings(..)))
     }
 
+    /// How it scores, where it says so itself: the name of a similarity.
+    pub fn similarity(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => text.similarity.as_deref(),
+            Kind::Keyword(keyword) => keyword.similarity.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Does the inverted index keep lengths of it?
     pub fn has_norms(&self) -> bool {
         match &self.kind {

@@ -62,11 +62,7 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     request.has_inner = text.contains("inner_hits");
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
-    request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
-    // Lists of names are compiled for each index.
-    request.costly |= text.len() > LONG_TEXT_BYTES;
-    let stars = |text: &str| text.bytes().filter(|byte| *byte == b'*').count();
-    request.stars = stars(text) + params.iter().map(|(_, value)| stars(value)).sum::<usize>();
+    foresee(&mut request, text, params);
     request.warnings = deprecated(&mut request, text);
     params::search(&mut request, params)?;
     body::validate(&request)?;
@@ -83,7 +79,7 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
     let text = std::str::from_utf8(body).unwrap_or_default();
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
-    request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
+    foresee(&mut request, text, params);
     request.warnings = deprecated(&mut request, text);
     params::count(&mut request, params)?;
     Ok(request)
@@ -121,6 +117,19 @@ fn may_ask_families(text: &str) -> bool {
 /// May there be a script? `true` too often costs a walk through the request.
 fn may_run_scripts(text: &str) -> bool {
     ["script", "wrapper", "\\u"].iter().any(|word| text.contains(word))
+}
+
+/// Tells how long it may take to meet an index.
+fn foresee(request: &mut SearchRequest, text: &str, params: &[(String, String)]) {
+    request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
+    // Lists of names are compiled for each index.
+    request.costly |= text.len() > LONG_TEXT_BYTES;
+    let stars = |text: &str| text.bytes().filter(|byte| *byte == b'*').count();
+    request.stars = stars(text) + params.iter().map(|(_, value)| stars(value)).sum::<usize>();
+    // They look at all fields where they name none.
+    let wide = ["query_string", "multi_match", "more_like_this"];
+    request.stars += wide.iter().map(|name| text.matches(name).count()).sum::<usize>();
+    request.stars += params.iter().filter(|(key, _)| key == "q").count();
 }
 
 /// May the text ask for automata that take long to make? `true` too often costs a hop to a worker. A regular

@@ -204,25 +204,26 @@ fn gathers(
 
 /// How the fields score that say so themselves, or all where the index changes the default.
 fn similarities(mapping: &Mapping) -> Map<FieldNo, Similarity> {
-    let fields = mapping.fields().map(|field| (field.no, similarity(mapping, field)));
-    fields.filter(|(_, similarity)| *similarity != Similarity::default()).collect()
+    let pair = |field: &Arc<Field>| (field.no, similarity(mapping, field));
+    // Nearly no index changes the default, and it may have thousands of fields.
+    match named(mapping, "default") {
+        Some(_) => mapping.fields().map(pair).collect(),
+        None => mapping.similar_fields().iter().map(pair).collect(),
+    }
 }
 
 /// How a field scores.
 pub(super) fn similarity(mapping: &Mapping, field: &Field) -> Similarity {
-    let find = |name: &str| {
-        let known = mapping.settings().similarities.iter().find(|(known, _)| **known == *name);
-        match name {
-            "boolean" => Some(Similarity::Boolean),
-            _ => known.map(|(_, similarity)| *similarity),
-        }
-    };
-    let own = match &field.kind {
-        mapping::Kind::Text(text) => text.similarity.as_deref(),
-        mapping::Kind::Keyword(keyword) => keyword.similarity.as_deref(),
-        _ => None,
-    };
-    find(own.unwrap_or("default")).unwrap_or_default()
+    named(mapping, field.similarity().unwrap_or("default")).unwrap_or_default()
+}
+
+/// A similarity of the index, by its name.
+fn named(mapping: &Mapping, name: &str) -> Option<Similarity> {
+    if name == "boolean" {
+        return Some(Similarity::Boolean);
+    }
+    let mut all = mapping.settings().similarities.iter();
+    all.find(|(known, _)| **known == *name).map(|(_, similarity)| *similarity)
 }
 
 /// What one query means in an index, without any filter around it.

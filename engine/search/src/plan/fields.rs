@@ -22,13 +22,7 @@ pub fn resolve(
     suffix: Option<&str>,
 ) -> Result<Vec<Weighted>> {
     let mut found: Vec<(Arc<str>, Arc<Field>, f32)> = Vec::new();
-    let mut add = |name: Arc<str>, field: Arc<Field>, factor: f32| match found
-        .iter_mut()
-        .find(|(known, ..)| *known == name)
-    {
-        Some((_, _, product)) => *product *= factor,
-        None => found.push((name, field, factor)),
-    };
+    let mut add = |name, field, factor| found.push((name, field, factor));
     for (name, factor) in names {
         if name.contains('*') {
             for (path, field) in binder.expand(name) {
@@ -42,13 +36,21 @@ pub fn resolve(
             add(path, field, *factor);
         }
     }
+    // Stable: factors are multiplied in the order of the names.
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.dedup_by(|next, kept| {
+        let is_known = next.0 == kept.0;
+        if is_known {
+            kept.2 *= next.2;
+        }
+        is_known
+    });
     if found.len() > CLAUSES_MAX {
         return Err(Error::illegal(format!(
             "field expansion matches too many fields, limit: {CLAUSES_MAX}, got: {}",
             found.len()
         )));
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found.into_iter().map(|(_, field, factor)| (field, factor)).collect())
 }
 
