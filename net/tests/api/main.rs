@@ -29,6 +29,7 @@ mod limited;
 mod lost;
 mod meaning;
 mod parts;
+mod patterns;
 mod place;
 mod ranked;
 mod scripts;

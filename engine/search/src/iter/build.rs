@@ -330,7 +330,7 @@ fn candidates(
         Rule::Leaf(at) => {
             let field = match &places.leaves[*at] {
                 Leaf::Term(field, _) => *field,
-                Leaf::Pattern(expand) => expand.field,
+                Leaf::Pattern(expand, _) => expand.field,
             };
             let terms = infos[*at].iter();
             one_of(terms.filter_map(|info| term_filter(context, field, info)).collect())

@@ -41,6 +41,7 @@ pub mod column;
 pub mod function;
 pub mod kept;
 pub mod long;
+mod members;
 pub mod multi_phrase;
 pub mod nested;
 pub mod not;

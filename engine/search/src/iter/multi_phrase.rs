@@ -2,8 +2,8 @@
 //!
 //! The place with the fewest documents leads; in each of its documents the others are looked up.
 //! Positions are read last: those of all words of a place together. Documents with many of them are
-//! walked in steps while one prepares (`long`). Of a place of many words it is told, window by window, which
-//! stand in each document: to ask all of them for each is quadratic where they are rare.
+//! walked in steps while one prepares (`long`). Of a place of many words it is told which stand in each
+//! document (`members`).
 
 use std::ops::Range;
 
@@ -12,24 +12,17 @@ use segment::{Need, Norms, Segment, TermInfo};
 
 use super::blocks::Blocks;
 use super::long::{self, Allowance, Long, Walked};
+use super::members::{self, Members};
 use super::sloppy::Sloppy;
 use super::term::{Weight, window_range};
 use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, window_of};
 use crate::plan::expand::MultiPhrase;
 use crate::score::bm25;
 
-/// Words of a place, from which on it is told which of them stand in a document.
-const WORDS_MANY: usize = 16;
-
-/// So many documents that are looked up together make that worth it for them, too.
-const PROBES_MANY: usize = 8;
-
 /// Words of one place.
 struct Place {
     words: Vec<Blocks>,
-    /// Documents of `told`, rising, and which words stand in each.
-    members: Vec<(u32, u32)>,
-    told: Range<u32>,
+    members: Members,
     offset: u32,
     positions: Vec<u32>,
     one: Vec<u32>,
@@ -62,8 +55,7 @@ impl Matcher {
             let words = infos.iter().map(|info| Blocks::new(terms.postings(info, Need::Positions)));
             places.push(Place {
                 words: words.collect(),
-                members: Vec::new(),
-                told: 0..0,
+                members: Members::default(),
                 offset: *offset,
                 positions: Vec::new(),
                 one: Vec::new(),
@@ -114,7 +106,9 @@ impl Matcher {
         if !ready {
             return false;
         }
-        self.places.iter_mut().for_each(|place| place.tell(range));
+        if !self.tell(range, turn) {
+            return false;
+        }
         if !self.is_long {
             return true;
         }
@@ -129,29 +123,25 @@ impl Matcher {
     /// As [`Self::prepare`], for documents that are looked up.
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
         turn.spend(docs.len() * 8);
-        let has_many = self.places.iter().any(|place| place.words.len() >= WORDS_MANY);
-        if let (Some(first), Some(last)) = (docs.first(), docs.last())
-            && has_many
-            && docs.len() >= PROBES_MANY
-            && window_of(*first) == window_of(*last)
-        {
-            // All between them costs less than each of them.
-            let range = *first..*last + 1;
+        let most = self.places.iter().map(|place| place.words.len()).max();
+        if let Some(range) = members::range_of(docs, most.unwrap_or(0)) {
             let mut ready = true;
             for word in self.places.iter().flat_map(|place| &place.words) {
                 ready &= word.prepare(range.clone(), turn);
             }
-            if !ready {
-                return false;
-            }
-            self.places.iter_mut().for_each(|place| place.tell(&range));
-            return !self.is_long || self.walk_all(docs, turn);
+            let ready = ready && self.tell(&range, turn);
+            return ready && (!self.is_long || self.walk_all(docs, turn));
         }
         let mut ready = true;
         for word in self.places.iter().flat_map(|place| &place.words) {
             ready &= word.prepare_probe(docs, turn);
         }
         ready && (!self.is_long || self.walk_all(docs, turn))
+    }
+
+    /// Finds which words stand in the documents of `range`; false where the turn is over before.
+    fn tell(&mut self, range: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        self.places.iter_mut().all(|place| place.members.tell(&mut place.words, range, turn))
     }
 
     /// Walks through those of the documents that take long; false where the turn is over before.
@@ -239,62 +229,15 @@ impl Place {
         self.words.iter().map(|word| u64::from(word.postings.doc_freq())).sum()
     }
 
-    /// Finds which of many words stand in the documents of a window whose blocks are there.
-    fn tell(&mut self, range: &Range<u32>) {
-        if self.words.len() < WORDS_MANY || range.is_empty() || self.told == *range {
-            return;
-        }
-        self.members.clear();
-        let base = window_of(range.start) * WINDOW;
-        let mut docs = Vec::new();
-        for (at, word) in (0..).zip(&mut self.words) {
-            if word.next(range.start) >= range.end {
-                continue;
-            }
-            let mut found: Bits = bits::NONE;
-            word.postings.fill_bits(base..range.end, &mut found);
-            bits::keep_range(&mut found, range.start - base..range.end - base);
-            docs.clear();
-            bits::list(&found, base, &mut docs);
-            self.members.extend(docs.iter().map(|doc| (*doc, at)));
-        }
-        self.members.sort_unstable();
-        self.told = range.clone();
-    }
-
-    /// The words of a document whose window was told; `None`: any may stand there.
-    fn members_of(&self, doc: u32) -> Option<Range<usize>> {
-        let start = || self.members.partition_point(|(member, _)| *member < doc);
-        let end = || self.members.partition_point(|(member, _)| *member <= doc);
-        self.told.contains(&doc).then(|| start()..end())
-    }
-
     /// How many words are asked about a document.
     fn asked_count(&self, doc: u32) -> usize {
-        self.members_of(doc).map_or(self.words.len(), |members| members.len() + 1)
-    }
-
-    /// Calls `each` with the words that stand in a document, found there; false where it ends that.
-    fn each_found(
-        words: &mut [Blocks],
-        members: Option<&[(u32, u32)]>,
-        doc: u32,
-        mut each: impl FnMut(&mut Blocks) -> bool,
-    ) -> bool {
-        match members {
-            Some(members) => members.iter().all(|(_, at)| {
-                let word = &mut words[*at as usize];
-                !word.find(doc) || each(word)
-            }),
-            None => words.iter_mut().all(|word| !word.find(doc) || each(word)),
-        }
+        self.members.of(doc).map_or(self.words.len(), |members| members.len() + 1)
     }
 
     /// At how many places the words stand in a document, those that share one counted each.
     fn count(&mut self, doc: u32) -> u64 {
         let mut count = 0;
-        let members = self.members_of(doc).map(|range| &self.members[range]);
-        Self::each_found(&mut self.words, members, doc, |word| {
+        self.members.each_found(&mut self.words, doc, |word| {
             count += u64::from(word.freq(word.at));
             true
         });
@@ -304,8 +247,7 @@ impl Place {
     /// The words that stand in a document, to be walked.
     fn walk(&mut self, doc: u32) -> Option<long::Place> {
         let mut walks = Vec::new();
-        let members = self.members_of(doc).map(|range| &self.members[range]);
-        let all = Self::each_found(&mut self.words, members, doc, |word| {
+        let all = self.members.each_found(&mut self.words, doc, |word| {
             let walk = word.walk(word.block, word.at);
             let is_there = walk.is_some();
             walks.extend(walk);
@@ -317,9 +259,8 @@ impl Place {
     /// Reads the positions of all words in a document; false where there is none.
     fn read(&mut self, doc: u32) -> bool {
         self.positions.clear();
-        let members = self.members_of(doc).map(|range| &self.members[range]);
         let (positions, one) = (&mut self.positions, &mut self.one);
-        Self::each_found(&mut self.words, members, doc, |word| {
+        self.members.each_found(&mut self.words, doc, |word| {
             word.positions(word.block, word.at, one);
             positions.extend_from_slice(one);
             true

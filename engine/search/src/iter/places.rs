@@ -16,6 +16,7 @@ use segment::{Need, Norms, Segment, TermInfo};
 use super::adjusted::Adjust;
 use super::blocks::Blocks;
 use super::long::{self, Allowance};
+use super::members::{self, Members};
 use super::term::Weight;
 use super::{NO_MATCH, Turn};
 use crate::ast::Lies;
@@ -42,6 +43,7 @@ impl Found {
 /// One word of the tree in a segment.
 struct Word {
     terms: Vec<Blocks>,
+    members: Members,
     found: Vec<Found>,
 }
 
@@ -71,12 +73,16 @@ impl Placed {
         for (leaf, infos) in places.leaves.iter().zip(infos) {
             let field = match leaf {
                 Leaf::Term(field, _) => *field,
-                Leaf::Pattern(expand) => expand.field,
+                Leaf::Pattern(expand, _) => expand.field,
             };
             let terms = segment.terms(field).map(|terms| {
                 infos.iter().map(|it| Blocks::new(terms.postings(it, Need::Positions))).collect()
             });
-            words.push(Word { terms: terms.unwrap_or_default(), found: Vec::new() });
+            words.push(Word {
+                terms: terms.unwrap_or_default(),
+                members: Members::default(),
+                found: Vec::new(),
+            });
         }
         let weight = weight.map(|weight| {
             let norms = places.spans.and_then(|(field, _)| segment.norms(field));
@@ -94,31 +100,30 @@ impl Placed {
         let mut allowance = Allowance::default();
         docs.iter().any(|doc| {
             let mut positions = 0u64;
-            for term in self.words.iter_mut().flat_map(|word| &mut word.terms) {
-                if term.find(*doc) {
+            for Word { terms, members, .. } in &mut self.words {
+                members.each_found(terms, *doc, |term| {
                     let (block, at) = (term.block, term.at);
                     positions += u64::from(term.freqs(block)[at % BLOCK]);
-                }
+                    true
+                });
             }
             !allowance.leaves(positions)
         })
     }
 
     fn read(&mut self, doc: u32) {
-        for word in &mut self.words {
-            word.found.clear();
-            for term in &mut word.terms {
-                if !term.find(doc) {
-                    continue;
-                }
+        for Word { terms, members, found } in &mut self.words {
+            found.clear();
+            members.each_found(terms, doc, |term| {
                 let at = term.at;
                 term.positions(term.block, at, &mut self.positions);
-                let found = self.positions.iter();
-                word.found.extend(found.map(|at| Found { start: *at, end: *at, gaps: 0 }));
-            }
-            if word.terms.len() > 1 {
-                word.found.sort_unstable_by_key(|found| found.start);
-                word.found.dedup();
+                let here = self.positions.iter();
+                found.extend(here.map(|at| Found { start: *at, end: *at, gaps: 0 }));
+                true
+            });
+            if terms.len() > 1 {
+                found.sort_unstable_by_key(|found| found.start);
+                found.dedup();
             }
         }
     }
@@ -150,8 +155,17 @@ impl Adjust for Placed {
     fn prepare(&mut self, docs: &[u32], _: &[f32], turn: &mut Turn<'_>) -> bool {
         turn.spend(docs.len() * 16);
         let mut ready = true;
-        for term in self.words.iter().flat_map(|word| &word.terms) {
-            ready &= term.prepare_probe(docs, turn);
+        for Word { terms, members, .. } in &mut self.words {
+            let range = members::range_of(docs, terms.len());
+            for term in terms.iter() {
+                ready &= match &range {
+                    Some(range) => term.prepare(range.clone(), turn),
+                    None => term.prepare_probe(docs, turn),
+                };
+            }
+            if let Some(range) = range.filter(|_| ready) {
+                ready = members.tell(terms, &range, turn);
+            }
         }
         ready && !(self.is_long && turn.on_core && self.are_long(docs) && turn.leaves_it())
     }

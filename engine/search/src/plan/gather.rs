@@ -518,7 +518,7 @@ fn visit(clause: &Clause, tasks: &mut Vec<Task>) {
         }
         bound::Node::Places(places) => {
             for leaf in &places.leaves {
-                if let Leaf::Pattern(expand) = leaf {
+                if let Leaf::Pattern(expand, _) = leaf {
                     tasks.push(Task::of_expand(expand));
                 }
             }

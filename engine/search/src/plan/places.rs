@@ -7,26 +7,20 @@ use mapping::{Field, IndexOptions, Kind as Type};
 
 use crate::ast::{self, Lies, PatternKind, Rule, RuleKind, Span};
 use crate::error::{Error, Kind, Result};
-use crate::plan::bind::Binder;
+use crate::plan::bind::{Binder, CLAUSES_MAX};
 use crate::plan::bound::{Clause, Node, Pattern};
-use crate::plan::expand::{Expand, Rewrite};
-use crate::plan::{graph, leaf, text};
+use crate::plan::expand::{Expand, Near, Rewrite};
+use crate::plan::{graph, leaf, text, words};
 use automaton::{levenshtein, regexp};
 use base::wildcard::Wildcard;
-
-/// Words that a pattern of `intervals` may become.
-const EXPANSIONS: u32 = 128;
-
-/// Words that a pattern of a span query may become.
-const SPAN_EXPANSIONS: u32 = 1024;
 
 /// A word of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf {
     /// One term.
     Term(FieldNo, Box<[u8]>),
-    /// Terms that only a shard knows.
-    Pattern(Arc<Expand>),
+    /// Terms that only a shard knows, and what is told where they are more than [`CLAUSES_MAX`].
+    Pattern(Arc<Expand>, Arc<str>),
 }
 
 /// What must stand where.
@@ -143,8 +137,10 @@ fn rule(
         }
         RuleKind::Pattern { kind, analyzer, use_field } => {
             let field = other(binder, field, use_field.as_deref())?;
-            let pattern = described(binder, &field, kind, analyzer.as_deref())?;
-            leaves.push(expansion(&field, pattern, EXPANSIONS));
+            let (pattern, text) = described(binder, &field, kind, analyzer.as_deref())?;
+            let refusal =
+                format!("Automaton [{text}] expanded to too many terms (limit {CLAUSES_MAX})");
+            leaves.push(expansion(&field, pattern, Rewrite::Scoring, None, &refusal));
             Source::Leaf(leaves.len() - 1)
         }
         RuleKind::AllOf { rules, max_gaps, ordered } => {
@@ -201,36 +197,51 @@ fn or(mut sources: Vec<Source>) -> Source {
     }
 }
 
-fn expansion(field: &Field, pattern: Pattern, most: u32) -> Leaf {
-    Leaf::Pattern(Arc::new(Expand {
+fn expansion(
+    field: &Field,
+    pattern: Pattern,
+    rewrite: Rewrite,
+    near: Option<Near>,
+    refusal: &str,
+) -> Leaf {
+    let expand = Expand {
         field: field.no,
         pattern: Arc::new(pattern),
         norms: field.has_norms(),
-        rewrite: Rewrite::Top(most),
-        near: None,
-    }))
+        rewrite,
+        near,
+    };
+    Leaf::Pattern(Arc::new(expand), refusal.into())
 }
 
+/// What a pattern of `intervals` matches, and how it is shown.
 fn described(
     binder: &Binder<'_>,
     field: &Field,
     kind: &PatternKind,
     analyzer: Option<&str>,
-) -> Result<Pattern> {
+) -> Result<(Pattern, String)> {
     let normal = |word: &str| crate::plan::query_string::normalized(binder, field, analyzer, word);
     Ok(match kind {
         PatternKind::Prefix(word) => {
-            Pattern::Prefix { prefix: normal(word).into_bytes().into(), case_insensitive: false }
+            let word = normal(word);
+            let prefix = word.as_bytes().into();
+            (Pattern::Prefix { prefix, case_insensitive: false }, format!("{word}*"))
         }
-        PatternKind::Wildcard(word) => Pattern::Wildcard(Wildcard::new(&normal(word), false)),
+        PatternKind::Wildcard(word) => {
+            let word = normal(word);
+            (Pattern::Wildcard(Wildcard::new(&word, false)), word)
+        }
         PatternKind::Regexp(word, any_case) => {
-            Pattern::of_automaton(expression(word, regexp::ALL, *any_case, 10_000)?)
+            let dfa = expression(word, regexp::ALL, *any_case, 10_000)?;
+            (Pattern::of_automaton(dfa), word.clone())
         }
         PatternKind::Fuzzy(word, fuzziness, prefix, swaps) => {
             let word = normal(word);
             let edits = fuzziness.edits(&word);
             let dfa = levenshtein::automaton(&word, *prefix as usize, edits, *swaps);
-            Pattern::of_automaton(dfa.map_err(|_| Error::illegal("word is too long"))?)
+            let dfa = dfa.map_err(|_| Error::illegal("word is too long"))?;
+            (Pattern::of_automaton(dfa), format!("{word}~{edits}"))
         }
     })
 }
@@ -341,9 +352,10 @@ fn of_span(
             }
         }
         Span::Multi(query) => {
-            let (name, pattern) = multi(binder, &query.node)?;
-            let Some(field) = binder.field(&name) else { return Ok(Source::Nothing) };
-            leaves.push(expansion(&field, pattern, SPAN_EXPANSIONS));
+            let Some((field, leaf)) = multi(binder, &query.node)? else {
+                return Ok(Source::Nothing);
+            };
+            leaves.push(leaf);
             scored.get_or_insert(field);
             Source::Leaf(leaves.len() - 1)
         }
@@ -357,39 +369,69 @@ fn of_span(
     })
 }
 
-/// The field and the terms of a query on many terms.
-fn multi(binder: &mut Binder<'_>, node: &ast::Node) -> Result<(String, Pattern)> {
-    Ok(match node {
+/// The field and the terms of a query on many terms: all of them, but where `rewrite` (or a fuzzy query)
+/// takes the best.
+fn multi(binder: &mut Binder<'_>, node: &ast::Node) -> Result<Option<(Arc<Field>, Leaf)>> {
+    let (name, rewrite) = match node {
+        ast::Node::Prefix(query) | ast::Node::Wildcard(query) => (&query.field, &query.rewrite),
+        ast::Node::Regexp(query) => (&query.field, &query.rewrite),
+        ast::Node::Fuzzy(query) => (&query.field, &query.options.rewrite),
+        ast::Node::Range(query) => (&query.field, &None),
+        _ => return Err(no_pattern()),
+    };
+    let best = match node {
+        ast::Node::Fuzzy(query) => Rewrite::TopBlended(query.options.max_expansions),
+        _ => Rewrite::Scoring,
+    };
+    let rewrite = match Rewrite::parse(rewrite.as_deref(), best)?.most() {
+        Some(most) => Rewrite::Top(most),
+        None => Rewrite::Scoring,
+    };
+    let Some(field) = binder.field(name) else { return Ok(None) };
+    let mut near = None;
+    let (pattern, text) = match node {
         ast::Node::Prefix(query) => {
-            let prefix = query.value.as_bytes().into();
-            let case_insensitive = query.case_insensitive;
-            (query.field.clone(), Pattern::Prefix { prefix, case_insensitive })
+            let value = leaf::normalized(&field, &query.value);
+            let (prefix, case_insensitive) = (value.as_bytes().into(), query.case_insensitive);
+            (Pattern::Prefix { prefix, case_insensitive }, format!("{value}*"))
         }
         ast::Node::Wildcard(query) => {
-            let shape = Wildcard::new(&query.value, query.case_insensitive);
-            (query.field.clone(), Pattern::Wildcard(shape))
+            let value = words::shape_by(&query.value, |part| leaf::normalized(&field, part));
+            (Pattern::Wildcard(Wildcard::new(&value, query.case_insensitive)), value)
         }
         ast::Node::Regexp(query) => {
+            let value = leaf::normalized(&field, &query.value);
             let limit = query.max_determinized_states;
-            let dfa = expression(&query.value, query.flags, query.case_insensitive, limit)?;
-            (query.field.clone(), Pattern::of_automaton(dfa))
+            let dfa = expression(&value, query.flags, query.case_insensitive, limit)?;
+            (Pattern::of_automaton(dfa), format!("/{value}/"))
         }
         ast::Node::Fuzzy(query) => {
-            let word = query.value.text();
-            let edits = query.options.fuzziness.unwrap_or(ast::Fuzziness::AUTO).edits(word);
+            let value = leaf::normalized(&field, query.value.text());
+            let edits = query.options.fuzziness.unwrap_or(ast::Fuzziness::AUTO).edits(&value);
             let (prefix, swaps) = (query.options.prefix_length, query.options.transpositions);
-            let dfa = levenshtein::automaton(word, prefix as usize, edits, swaps);
+            let dfa = levenshtein::automaton(&value, prefix as usize, edits, swaps);
             let dfa = dfa.map_err(|_| Error::illegal("word is too long"))?;
-            (query.field.clone(), Pattern::of_automaton(dfa))
+            near = Some(Near {
+                word: value.chars().collect(),
+                prefix: prefix as usize,
+                transpositions: swaps,
+                edits,
+            });
+            (Pattern::of_automaton(dfa), format!("{value}~{edits}"))
         }
         ast::Node::Range(query) => match leaf::range(binder, query)? {
-            Node::Pattern { pattern, .. } => (query.field.clone(), (*pattern).clone()),
-            _ => {
-                return Err(Error::illegal(
-                    "[span_multi] [match] must be of type multi term query",
-                ));
-            }
+            Node::Pattern { pattern, .. } => ((*pattern).clone(), "a range".to_owned()),
+            _ => return Err(no_pattern()),
         },
-        _ => return Err(Error::illegal("[span_multi] [match] must be of type multi term query")),
-    })
+        _ => return Err(no_pattern()),
+    };
+    let refusal = format!(
+        "[{name}:{text} ] exceeds maxClauseCount [ Boolean maxClauseCount is set to {CLAUSES_MAX}]"
+    );
+    let leaf = expansion(&field, pattern, rewrite, near, &refusal);
+    Ok(Some((field, leaf)))
+}
+
+fn no_pattern() -> Error {
+    Error::illegal("[span_multi] [match] must be of type multi term query")
 }

@@ -204,7 +204,7 @@ impl Uses {
                 for leaf in &places.leaves {
                     match leaf {
                         Leaf::Term(field, _) => self.places(*field, scores, false),
-                        Leaf::Pattern(expand) => self.places(expand.field, scores, expand.norms),
+                        Leaf::Pattern(expand, _) => self.places(expand.field, scores, expand.norms),
                     }
                 }
                 if let Some((field, true)) = places.spans {

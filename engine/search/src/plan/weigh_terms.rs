@@ -89,6 +89,16 @@ impl Weigher<'_> {
         Ok(found)
     }
 
+    /// Are the terms of a pattern that takes all more than may be? Then the query is in trouble.
+    fn are_too_many(&self, expand: &Expand, found: &[Found], refusal: &str) -> bool {
+        let are = expand.rewrite.most().is_none() && found.len() > CLAUSES_MAX;
+        if are {
+            // The first trouble is told; another would say the same.
+            let _ = self.trouble.set(Error::new(Kind::TooManyClauses, refusal));
+        }
+        are
+    }
+
     pub(super) fn expand(
         &mut self,
         expand: &Arc<Expand>,
@@ -96,10 +106,8 @@ impl Weigher<'_> {
         scored: bool,
     ) -> segment::Result<Node> {
         let found = self.terms_of(expand)?;
-        if expand.rewrite.most().is_none() && found.len() > CLAUSES_MAX {
-            let reason = format!("maxClauseCount is set to {CLAUSES_MAX}");
-            // The first trouble is told; another would say the same.
-            let _ = self.trouble.set(Error::new(Kind::TooManyClauses, reason));
+        let refusal = format!("maxClauseCount is set to {CLAUSES_MAX}");
+        if self.are_too_many(expand, &found, &refusal) {
             return Ok(Node::None);
         }
         if expand.rewrite == Rewrite::ConstantBoolean {
@@ -232,7 +240,13 @@ impl Weigher<'_> {
                     let infos = self.find(*field, term)?;
                     (*field, vec![Found { term: term.clone(), boost: 1.0, infos }])
                 }
-                Leaf::Pattern(expand) => (expand.field, self.terms_of(expand)?),
+                Leaf::Pattern(expand, refusal) => {
+                    let found = self.terms_of(expand)?;
+                    if self.are_too_many(expand, &found, refusal) {
+                        return Ok(Node::None);
+                    }
+                    (expand.field, found)
+                }
             };
             for Found { term, infos: found, .. } in found {
                 if !places.silent.contains(&at) {

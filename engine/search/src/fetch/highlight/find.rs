@@ -83,7 +83,7 @@ impl Wanted {
             match leaf {
                 _ if places.silent.contains(&at) => {}
                 Leaf::Term(field, term) if (looks.of)(*field) => self.add_of(*field, term, looks),
-                Leaf::Pattern(expand) if (looks.of)(expand.field) => {
+                Leaf::Pattern(expand, _) if (looks.of)(expand.field) => {
                     self.patterns.push(Arc::clone(&expand.pattern));
                 }
                 _ => {}
