@@ -181,6 +181,15 @@ const READ_HERE_BYTES_MAX: usize = 64 << 10;
 /// So much that a search finds is not counted: it is gone again at once.
 const RANKS_BYTES_FREE: usize = 16 << 10;
 
+/// So many terms and columns that all shards look into together are not counted.
+const LOOKUPS_FREE: usize = 1024;
+
+/// What is kept of each in a segment, about.
+const KNOWN_BYTES: usize = 64;
+
+/// What a reader of one takes, about.
+const READER_BYTES: usize = 2 << 10;
+
 /// What the gate is asked for a search.
 pub(super) const SEARCH: &str = "indices:data/read/search";
 
@@ -326,6 +335,7 @@ impl<E: Env> Core<E> {
         search::plan::order::check_alike(orders).map_err(unordered)?;
         let mut found = Vec::new();
         let ranks = self.room_for_ranks(&plans)?;
+        let _lookups = self.room_for_lookups(&plans)?;
         if request.profile {
             // One shard after the other, so that each is measured alone.
             for one in &plans {
@@ -468,6 +478,21 @@ impl<E: Env> Core<E> {
             self.pay(&mut memory, "ranked_hits", bytes.saturating_mul(cores))?;
         }
         Ok(memory)
+    }
+
+    /// Memory for what is looked into: of each plan that it is known, of one at a time its readers on each
+    /// core.
+    fn room_for_lookups(&self, plans: &[(u32, Arc<Plan>)]) -> Result<Option<Taken>> {
+        let cores = usize::from(self.shared.config.cores);
+        let counts = plans.iter().map(|(_, plan)| plan.lookups);
+        let most = counts.clone().max().unwrap_or(0);
+        let known = plans.iter().map(|(_, plan)| plan.lookups * plan.view.segments.len());
+        let bytes = known.sum::<usize>().saturating_mul(KNOWN_BYTES)
+            + most.saturating_mul(cores).saturating_mul(READER_BYTES);
+        if counts.sum::<usize>() <= LOOKUPS_FREE {
+            return Ok(None);
+        }
+        self.room("clauses", bytes).map(Some)
     }
 
     /// Memory for `what`.

@@ -9,16 +9,22 @@ use env::{Env, Spawn};
 use search::plan::gather::{Gather, Gathered};
 use search::plan::weigh::{Among, Statistics, weigh_among};
 use search::plan::{Bound, Plan};
-use segment::View;
 use segment::section::Missing;
+use segment::{BlockCache, View};
 
 use super::failure;
 use super::search::damaged;
 use crate::core::Core;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// So much room for which documents may be seen is not counted: it is gone again at once.
 const SEEN_BYTES_FREE: usize = 16 << 10;
+
+/// More look-ups of terms are left to a worker: each takes up to a microsecond.
+const LOOKUPS_HERE_MAX: usize = 512;
+
+/// Blocks of terms that such a worker keeps.
+const WORKER_CACHE_BYTES: usize = 1 << 20;
 
 impl<E: Env> Core<E> {
     /// Statistics of a shard, weights, postings.
@@ -40,7 +46,24 @@ impl<E: Env> Core<E> {
         outer: &Arc<View>,
     ) -> Result<Arc<Plan>> {
         let terms = self.gather(bound, view, outer).await?;
-        self.weigh_as(bound, view, &terms, |_| Among::Alone, &mut Statistics::default())
+        let found: usize = terms.values().map(Vec::len).sum();
+        if (bound.clauses + found).saturating_mul(view.segments.len()) <= LOOKUPS_HERE_MAX {
+            return self.weigh_as(
+                bound,
+                view,
+                &terms,
+                |_| Among::Alone,
+                &mut Statistics::default(),
+            );
+        }
+        let (bound, view) = (Arc::clone(bound), Arc::clone(view));
+        let job = move || {
+            let mut blocks = BlockCache::new(WORKER_CACHE_BYTES);
+            let own = &mut Statistics::default();
+            weigh_whole(&bound, &view, &mut blocks, &terms, |_| Among::Alone, own)
+        };
+        let done = self.env.spawn().work_short(job).await;
+        done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
     }
 
     /// Weights of a shard, with terms that were gathered; `among` says whose counts decide.
@@ -55,16 +78,7 @@ impl<E: Env> Core<E> {
         among: impl for<'a> Fn(&'a mut Statistics) -> Among<'a>,
         statistics: &mut Statistics,
     ) -> Result<Arc<Plan>> {
-        let mut blocks = self.blocks.borrow_mut();
-        let mut missing = Missing::new();
-        loop {
-            let counts = among(statistics);
-            let plan = weigh_among(bound, view, &mut blocks, &mut missing, counts, Some(terms));
-            if let Some(plan) = plan.map_err(|error| damaged(&error))? {
-                return Ok(plan);
-            }
-            missing.fetch();
-        }
+        weigh_whole(bound, view, &mut self.blocks.borrow_mut(), terms, among, statistics)
     }
 
     /// Terms of patterns.
@@ -101,5 +115,24 @@ impl<E: Env> Core<E> {
             missing.fetch();
             self.env.spawn().yield_if_needed().await;
         }
+    }
+}
+
+fn weigh_whole(
+    bound: &Arc<Bound>,
+    view: &Arc<View>,
+    blocks: &mut BlockCache,
+    terms: &Gathered,
+    among: impl for<'a> Fn(&'a mut Statistics) -> Among<'a>,
+    statistics: &mut Statistics,
+) -> Result<Arc<Plan>> {
+    let mut missing = Missing::new();
+    loop {
+        let counts = among(statistics);
+        let plan = weigh_among(bound, view, blocks, &mut missing, counts, Some(terms));
+        if let Some(plan) = plan.map_err(|error| damaged(&error))? {
+            return Ok(plan);
+        }
+        missing.fetch();
     }
 }

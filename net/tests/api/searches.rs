@@ -534,5 +534,16 @@ fn what_patterns_and_objects_yield_counts_as_clauses() {
         assert!(refused.text().contains("too_many_nested_clauses"), "{}", refused.text());
         let some = phrase.replace("100000", "4000");
         client.good("POST", "/a/_search", &bool_of(&some, 1)).await;
+        // Filters of aggregations are queries of their own; together they may have sixteen times as many.
+        let filters = |clause: &str, count: usize| {
+            let all = vec![clause; count].join(",");
+            format!(r#"{{"size":0,"aggs":{{"a":{{"filters":{{"filters":[{all}]}}}}}}}}"#)
+        };
+        for (clause, fits, too_many) in [(exists, 200, 220), (top, 60, 66)] {
+            client.good("POST", "/a/_search", &filters(clause, fits)).await;
+            let refused = client.call("POST", "/a/_search", &filters(clause, too_many)).await;
+            assert_eq!(refused.status, 400, "{clause}");
+            assert!(refused.text().contains("at most 65536"), "{}", refused.text());
+        }
     });
 }

@@ -23,6 +23,10 @@ use crate::request::{RESULT_WINDOW, SearchRequest};
 /// which Elasticsearch computes from its heap, never below 1024).
 pub const CLAUSES_MAX: usize = 4096;
 
+/// Clauses that all queries of a request may hold together (filters of aggregations may be thousands of
+/// queries): each takes memory while it is looked for.
+pub(super) const REQUEST_CLAUSES_MAX: usize = 16 * CLAUSES_MAX;
+
 /// What a query must know of its index beside the mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
@@ -185,6 +189,7 @@ pub fn bind(
         sort_filters,
         guard,
         seen,
+        clauses: binder.request_count,
         aggs: aggs.map(Arc::new),
     }))
 }
@@ -243,6 +248,22 @@ pub fn check_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> R
 }
 
 /// Elasticsearch's `max_result_window`.
+/// What a query of more than [`CLAUSES_MAX`] clauses is told.
+pub(super) fn too_many_nested() -> Error {
+    let reason =
+        format!("Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}");
+    Error::new(Kind::TooManyNestedClauses, reason)
+}
+
+/// What a request is told whose queries have more than [`REQUEST_CLAUSES_MAX`] clauses together.
+pub(super) fn too_many_in_request() -> Error {
+    let reason = format!(
+        "The queries of the request contain too many clauses; at most {REQUEST_CLAUSES_MAX} may \
+         be there together"
+    );
+    Error::new(Kind::TooManyNestedClauses, reason)
+}
+
 fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
     let window = u64::from(request.from) + u64::from(request.size);
     if window <= context.result_window || request.whole {
@@ -276,6 +297,8 @@ pub struct Binder<'a> {
     pub context: &'a Context<'a>,
     named: Vec<(String, Clause)>,
     clause_count: usize,
+    /// Of all queries of the request.
+    request_count: usize,
     /// Path of the documents inside that the clause at hand is asked of.
     pub scope: Option<Arc<str>>,
     /// A script was met.
@@ -289,6 +312,7 @@ impl<'a> Binder<'a> {
             context,
             named: Vec::new(),
             clause_count: 0,
+            request_count: 0,
             scope: None,
             has_scripts: false,
         }
@@ -403,15 +427,14 @@ impl Binder<'_> {
     /// Counts clauses that will be looked up.
     pub fn count(&mut self, clauses: usize) -> Result<()> {
         self.clause_count += clauses;
+        self.request_count += clauses;
+        if self.request_count > REQUEST_CLAUSES_MAX {
+            return Err(too_many_in_request());
+        }
         if self.clause_count <= CLAUSES_MAX {
             return Ok(());
         }
-        Err(Error::new(
-            Kind::TooManyNestedClauses,
-            format!(
-                "Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}"
-            ),
-        ))
+        Err(too_many_nested())
     }
 
     fn bool(&mut self, query: &ast::Bool) -> Result<Clause> {

@@ -25,6 +25,8 @@ pub struct Bound {
     pub order: Order,
     /// Hits that a shard must bring.
     pub window: usize,
+    /// Clauses of all queries, terms of patterns left out.
+    pub clauses: usize,
     /// How far to count.
     pub total: TrackTotal,
     /// Hits below this score do not count.

@@ -26,6 +26,7 @@ impl Weigher<'_> {
         field: FieldNo,
         term: &[u8],
     ) -> segment::Result<Vec<Option<TermInfo>>> {
+        self.lookups += 1;
         let mut infos = Vec::with_capacity(self.view.segments.len());
         for segment in &self.view.segments {
             let segment = &segment.segment;

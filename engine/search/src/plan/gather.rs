@@ -21,8 +21,8 @@ use base::FieldNo;
 use segment::bytes::bitmap;
 use segment::{BlockCache, Missing, TermCursor, TermInfo, Terms, View};
 
-use crate::error::{Error, Kind};
-use crate::plan::bind::CLAUSES_MAX;
+use crate::error::Error;
+use crate::plan::bind::{self, CLAUSES_MAX, REQUEST_CLAUSES_MAX};
 use crate::plan::bound::{self, Bound, Clause, Pattern};
 use crate::plan::expand::{Expand, MultiPhrase, Near};
 use crate::plan::places::Leaf;
@@ -96,6 +96,8 @@ pub struct Gather {
 /// Terms found, by query.
 struct Clauses {
     counts: Vec<usize>,
+    /// Of all queries.
+    all: usize,
     /// One of the queries has more than may be; its terms are not gathered to the end.
     are_too_many: bool,
 }
@@ -104,7 +106,9 @@ impl Clauses {
     /// What a task has found by now; true where its query has too many clauses with it.
     fn exceed(&mut self, task: &Task) -> bool {
         let most = if task.is_checked { CLAUSES_MAX } else { usize::MAX };
-        self.are_too_many |= self.counts[task.query] + task.found.len().min(most) > CLAUSES_MAX;
+        let found = task.found.len().min(most);
+        self.are_too_many |= self.counts[task.query] + found > CLAUSES_MAX;
+        self.are_too_many |= self.all + found > REQUEST_CLAUSES_MAX;
         self.are_too_many
     }
 }
@@ -134,7 +138,7 @@ impl Gather {
             looking: None,
             seen: None,
             done: Gathered::new(),
-            clauses: Clauses { counts: vec![0; queries + 1], are_too_many: false },
+            clauses: Clauses { counts: vec![0; queries + 1], all: 0, are_too_many: false },
         };
         let Some(rule) = &bound.seen else {
             gather.free.extend(tasks);
@@ -198,12 +202,9 @@ impl Gather {
     /// Tells that patterns of a query yield more terms than it may have clauses. Once that is so, the walk is at
     /// its end.
     pub fn trouble(&self) -> Option<Error> {
-        let reason = || {
-            format!(
-                "Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}"
-            )
-        };
-        self.clauses.are_too_many.then(|| Error::new(Kind::TooManyNestedClauses, reason()))
+        let one = || self.clauses.all <= REQUEST_CLAUSES_MAX - CLAUSES_MAX;
+        let told = || if one() { bind::too_many_nested() } else { bind::too_many_in_request() };
+        self.clauses.are_too_many.then(told)
     }
 
     /// What was gathered.
@@ -233,6 +234,7 @@ fn walk(
         if let Some(task) = tasks.pop_front() {
             if is_new {
                 clauses.counts[task.query] += task.found.len();
+                clauses.all += task.found.len();
             }
             done.entry(task.key).or_insert_with(|| task.finish());
         }

@@ -50,6 +50,8 @@ pub struct Plan {
     pub aggs: Option<AggNodes>,
     /// The first fault that a function met while it ran.
     pub trouble: Trouble,
+    /// Terms and columns that are looked into, in each segment.
+    pub lookups: usize,
 }
 
 /// What aggregations look for.
@@ -415,12 +417,12 @@ pub fn weigh_among(
             Some(AggNodes { filters, query, all })
         }
     };
-    let trouble = weigher.trouble;
+    let (trouble, lookups) = (weigher.trouble, weigher.lookups);
     if !missing.is_empty() {
         return Ok(None);
     }
     let (bound, view) = (Arc::clone(bound), Arc::clone(view));
-    Ok(Some(Arc::new(Plan { bound, view, root, named, sort_filters, aggs, trouble })))
+    Ok(Some(Arc::new(Plan { bound, view, root, named, sort_filters, aggs, trouble, lookups })))
 }
 
 /// The rule of which documents may be seen meets a shard. `None`: blocks are missing.
@@ -455,6 +457,8 @@ pub(super) struct Weigher<'a> {
     /// Of terms that were gathered, postings may be left out in segments where only hidden documents hold
     /// them.
     pub(super) judged: bool,
+    /// Terms and columns met.
+    pub(super) lookups: usize,
 }
 
 impl<'a> Weigher<'a> {
@@ -479,6 +483,7 @@ impl<'a> Weigher<'a> {
             guard: None,
             lives: view.segments.iter().map(|at| at.live.clone()).collect(),
             judged: bound.seen.is_some(),
+            lookups: 0,
         }
     }
 }
@@ -674,6 +679,7 @@ impl Weigher<'_> {
     }
 
     fn exists(&mut self, ways: &[Presence], score: f32) -> segment::Result<Node> {
+        self.lookups += ways.len();
         let mut out = Vec::with_capacity(ways.len());
         for way in ways {
             let infos = match way {

@@ -81,6 +81,7 @@ impl Weigher<'_> {
     /// The terms of a pattern, with all their postings.
     fn terms_of(&mut self, expand: &Arc<Expand>) -> segment::Result<Vec<Found>> {
         let mut found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
+        self.lookups += found.len();
         if self.judged {
             for one in &mut found {
                 one.infos = self.find(expand.field, &one.term)?;
