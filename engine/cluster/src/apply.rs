@@ -88,6 +88,13 @@ fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State
             templates::put_legacy(state, name, template, *create)
         }
         Command::DeleteTemplates { kind, names } => templates::delete(state, *kind, names),
+        Command::StartStream { name, index } => streams::start(state, name, index),
+        Command::MigrateAlias { name } => streams::migrate(state, name),
+        Command::ModifyStreams { changes } => streams::modify(state, changes),
+        Command::RollStream { name, from, index, generation } => {
+            streams::roll(state, name, (from, index), *generation)
+        }
+        Command::MarkStream { name } => streams::mark(state, name),
         Command::PutDataStream { stream, create } => streams::put(state, stream, *create),
         Command::DeleteDataStreams { names } => Ok(streams::delete(state, names, at_ms)),
         Command::PutScript { id, script } => {

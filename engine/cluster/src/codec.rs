@@ -5,7 +5,8 @@
 //! those of the log's batches and of the snapshot (`consensus`).
 //!
 //! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
-//! `turned_ms` of an index. Versions before are read: what they lack is as where there is none.
+//! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`
+//! and `mark_stream`. Versions before are read: what they lack is as where there is none.
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
@@ -17,6 +18,7 @@ use mapping::Delta;
 use crate::alias::{Alias, AliasAction};
 use crate::apply::{Outcome, apply};
 use crate::command::{Command, NewIndex, TemplateKind};
+use crate::data_stream::StreamChange;
 use crate::state::{Rollover, State, uuid_from_text, uuid_text};
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
 
@@ -26,7 +28,7 @@ use whole::{read_state, read_stream, state_json};
 
 /// The version of both forms that is written. It rises with each key and each command: whoever does not
 /// know them must refuse the whole, and not read it as damaged or pass them over.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 type Result<T> = std::result::Result<T, Decode>;
 
@@ -207,6 +209,34 @@ fn command_json(command: &Command) -> Value {
             let names = names.iter().map(String::as_str).collect::<Value>();
             ("delete_templates", object([("kind", kind.into()), ("names", names)]))
         }
+        Command::StartStream { name, index } => (
+            "start_stream",
+            object([("name", name.as_str().into()), ("index", index.as_str().into())]),
+        ),
+        Command::MigrateAlias { name } => {
+            ("migrate_alias", object([("name", name.as_str().into())]))
+        }
+        Command::ModifyStreams { changes } => {
+            let change_json = |change: &StreamChange| {
+                object([
+                    ("add", change.add.into()),
+                    ("stream", change.stream.as_str().into()),
+                    ("index", change.index.as_str().into()),
+                ])
+            };
+            let changes = changes.iter().map(change_json).collect();
+            ("modify_streams", object([("changes", Value::Array(changes))]))
+        }
+        Command::RollStream { name, from, index, generation } => (
+            "roll_stream",
+            object([
+                ("name", name.as_str().into()),
+                ("from", from.as_str().into()),
+                ("index", index.as_str().into()),
+                ("generation", (*generation).into()),
+            ]),
+        ),
+        Command::MarkStream { name } => ("mark_stream", object([("name", name.as_str().into())])),
         Command::PutDataStream { stream, create } => (
             "put_data_stream",
             object([("stream", stream.to_json()), ("create", (*create).into())]),
@@ -318,6 +348,18 @@ fn named_json(name: &str, template: Value, create: bool) -> Value {
     object([("name", name.into()), ("template", template), ("create", create.into())])
 }
 
+fn stream_changes(value: &Value) -> Result<Vec<StreamChange>> {
+    let changes = part(value, "changes")?.as_array();
+    let changes = changes.ok_or_else(|| damaged("[changes] is no list"))?.iter().map(|change| {
+        Ok(StreamChange {
+            add: flag(change, "add")?,
+            stream: text(change, "stream")?.to_owned(),
+            index: text(change, "index")?.to_owned(),
+        })
+    });
+    changes.collect()
+}
+
 fn names(value: &Value) -> Result<Vec<String>> {
     part(value, "names")?
         .as_array()
@@ -409,6 +451,21 @@ fn read_command(value: &Value) -> Result<Command> {
             },
             names: names(body)?,
         },
+        "start_stream" => Command::StartStream {
+            name: text(body, "name")?.to_owned(),
+            index: text(body, "index")?.to_owned(),
+        },
+        "migrate_alias" => Command::MigrateAlias { name: text(body, "name")?.to_owned() },
+        "modify_streams" => Command::ModifyStreams { changes: stream_changes(body)? },
+        "roll_stream" => Command::RollStream {
+            name: text(body, "name")?.to_owned(),
+            from: text(body, "from")?.to_owned(),
+            index: text(body, "index")?.to_owned(),
+            generation: part(body, "generation")?
+                .as_u64()
+                .ok_or_else(|| damaged("[generation] is no number"))?,
+        },
+        "mark_stream" => Command::MarkStream { name: text(body, "name")?.to_owned() },
         "put_data_stream" => Command::PutDataStream {
             stream: read_stream(part(body, "stream")?)?,
             create: flag(body, "create")?,

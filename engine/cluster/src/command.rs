@@ -5,7 +5,7 @@ use json::Value;
 use mapping::Delta;
 
 use crate::alias::AliasAction;
-use crate::data_stream::DataStream;
+use crate::data_stream::{DataStream, StreamChange};
 use crate::state::Rollover;
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Part};
 
@@ -107,7 +107,41 @@ pub enum Command {
         /// Names, all of which are there.
         names: Vec<String>,
     },
-    /// Sets a data stream, or replaces it; its indices are there.
+    /// Begins a data stream, as its template says; its first index is made in the same change.
+    StartStream {
+        /// Its name.
+        name: String,
+        /// Its first index.
+        index: String,
+    },
+    /// Makes a data stream of an alias: its indices, hidden from then on, the one that takes writes last.
+    MigrateAlias {
+        /// The alias, and the stream.
+        name: String,
+    },
+    /// Puts indices into data streams, or takes them out; all or none.
+    ModifyStreams {
+        /// One after the other.
+        changes: Vec<StreamChange>,
+    },
+    /// Gives the writes of a data stream to another index, which is there.
+    RollStream {
+        /// Its name.
+        name: String,
+        /// The index that had the writes.
+        from: String,
+        /// The index that has them from now on.
+        index: String,
+        /// The generation that this one was named by.
+        generation: u64,
+    },
+    /// The next write to a data stream rolls it over first.
+    MarkStream {
+        /// Its name.
+        name: String,
+    },
+    /// Sets a data stream, or replaces it; its indices are there. (Older logs have it: it says what a
+    /// stream shall be, whatever others made of it meanwhile.)
     PutDataStream {
         /// What it is.
         stream: DataStream,
@@ -234,6 +268,11 @@ impl Command {
             | Self::PutComponentTemplate { .. }
             | Self::PutLegacyTemplate { .. }
             | Self::DeleteTemplates { .. }
+            | Self::StartStream { .. }
+            | Self::MigrateAlias { .. }
+            | Self::ModifyStreams { .. }
+            | Self::RollStream { .. }
+            | Self::MarkStream { .. }
             | Self::PutDataStream { .. }
             | Self::PutScript { .. }
             | Self::DeleteScript { .. }
@@ -294,6 +333,7 @@ impl Command {
     pub fn names(&self) -> Vec<&str> {
         match self.inner() {
             Self::CreateIndex(new) => vec![&new.name],
+            Self::StartStream { name, .. } | Self::MigrateAlias { name } => vec![name],
             Self::PutDataStream { stream, .. } => vec![&stream.name],
             Self::Batch(commands) => commands.iter().flat_map(Self::names).collect(),
             _ => Vec::new(),

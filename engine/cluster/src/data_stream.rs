@@ -6,6 +6,7 @@ use json::{Object, Value};
 use mapping::{Kind, Mapping};
 
 use crate::error::{Error, Result};
+use crate::template::Templates;
 
 /// The field by which every document says when it happened.
 pub const TIMESTAMP: &str = "@timestamp";
@@ -27,6 +28,17 @@ pub struct DataStream {
     pub rollover_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
+}
+
+/// One change of `_data_stream/_modify`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamChange {
+    /// Put in; else taken out.
+    pub add: bool,
+    /// The stream.
+    pub stream: String,
+    /// The index.
+    pub index: String,
 }
 
 /// May the documents of a data stream say by this mapping when they happened?
@@ -82,6 +94,27 @@ impl DataStream {
     pub fn backing_name(name: &str, generation: u64, now_ms: i64) -> String {
         let (year, month, day) = base::calendar::date_of(now_ms.div_euclid(86_400_000));
         format!(".ds-{name}-{year:04}.{month:02}.{day:02}-{generation:06}")
+    }
+
+    /// As its template says.
+    ///
+    /// # Errors
+    /// There is no template for it.
+    pub(crate) fn of_template(
+        templates: &Templates,
+        name: &str,
+        indices: Vec<Arc<str>>,
+    ) -> Result<Self> {
+        let (template, options) = templates.for_stream(name)?;
+        Ok(Self {
+            name: Arc::from(name),
+            indices,
+            generation: 1,
+            hidden: options.hidden,
+            allow_custom_routing: options.allow_custom_routing,
+            rollover_on_write: false,
+            meta: template.meta.clone(),
+        })
     }
 
     /// For the state.

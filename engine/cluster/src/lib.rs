@@ -32,7 +32,7 @@ pub use alias::{Alias, AliasAction};
 pub use apply::{Outcome, admit, admit_index, apply, check_new_name, check_soft_deletes, compose};
 pub use cluster_settings::ClusterSettings;
 pub use command::{Command, NewIndex, TemplateKind};
-pub use data_stream::DataStream;
+pub use data_stream::{DataStream, StreamChange};
 pub use error::{Error, Result};
 pub use graveyard::Tombstone;
 pub use settings::IndexSettings;

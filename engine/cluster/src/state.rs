@@ -109,6 +109,18 @@ impl State {
         open.map(|index| u64::from(index.settings.shard_count())).sum()
     }
 
+    /// The first name that nothing bears for an index of a data stream, from `generation` on, and the
+    /// generation that it is named by.
+    pub fn next_backing_name(&self, stream: &str, generation: u64, now_ms: i64) -> (String, u64) {
+        let named = |generation| DataStream::backing_name(stream, generation, now_ms);
+        let is_free = |name: &str| {
+            let is_other = self.aliases.contains_key(name) || self.data_streams.contains_key(name);
+            self.index(name).is_none() && !is_other
+        };
+        let mut names = (generation..).map(|generation| (named(generation), generation));
+        names.find(|(name, _)| is_free(name)).expect("there are more numbers than indices")
+    }
+
     /// The data stream that an index is part of.
     pub fn data_stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
         // Only names of this form are made for data streams, or were put into one by hand.

@@ -1,10 +1,10 @@
 //! Data streams: made, shown, taken away.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cluster::{AliasAction, Command, DataStream, Index, NewIndex, Outcome};
+pub use cluster::StreamChange;
+use cluster::{Command, DataStream, Index, NewIndex, Outcome};
 use env::{Bytes, Env};
 use json::json;
 use search::result::Key;
@@ -47,17 +47,6 @@ pub struct StreamStats {
     pub active_count: u64,
     /// The newest `@timestamp`, milliseconds since 1970; 0 where there is none.
     pub newest_ms: i64,
-}
-
-/// One change of `_data_stream/_modify`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamChange {
-    /// Put in; else taken out.
-    pub add: bool,
-    /// The stream.
-    pub stream: String,
-    /// The index.
-    pub index: String,
 }
 
 /// The refusal of a write that asks for a data stream, of an index or alias that is none.
@@ -113,33 +102,6 @@ fn check_timestamp(source: &[u8]) -> Result<()> {
         .caused_by(Error::illegal_argument(reason)))
 }
 
-/// May an index be one of a data stream, by what its documents say of when they happened?
-fn check_backing(index: &Index) -> Result<()> {
-    let mappings = index.mapping.to_json();
-    if mappings.as_object().is_none_or(json::Object::is_empty) {
-        return Err(Error::illegal_argument(format!(
-            "backing index [{}] must have mappings for a timestamp field",
-            index.name
-        )));
-    }
-    cluster::data_stream::check_timestamp(&index.mapping).map_err(super::failure::of_cluster)
-}
-
-/// An index with other names is no index of a data stream.
-fn without_aliases(index: &Index, stream: &str) -> Result<()> {
-    let names: Vec<&str> = index.aliases.keys().map(|name| &**name).collect();
-    let (word, verb) = match names.len() {
-        0 => return Ok(()),
-        1 => ("alias", "is"),
-        _ => ("aliases", "are"),
-    };
-    Err(Error::illegal_argument(format!(
-        "cannot add index [{}] to data stream [{stream}] until its {word} [{}] {verb} removed",
-        index.name,
-        names.join(",")
-    )))
-}
-
 impl<E: Env> Core<E> {
     /// Makes a data stream.
     ///
@@ -161,25 +123,15 @@ impl<E: Env> Core<E> {
             return Ok(Outcome::Refused(cluster::Error::StreamExists { name: name.to_owned() }));
         }
         cluster::name::check_stream(name).map_err(super::failure::of_cluster)?;
-        let (body, options) =
-            state.templates.for_stream(name).map_err(super::failure::of_cluster)?;
+        state.templates.for_stream(name).map_err(super::failure::of_cluster)?;
         let index = DataStream::backing_name(name, 1, self.now_ms());
-        let stream = DataStream {
-            name: Arc::from(name),
-            indices: vec![Arc::from(index.as_str())],
-            generation: 1,
-            hidden: options.hidden,
-            allow_custom_routing: options.allow_custom_routing,
-            rollover_on_write: false,
-            meta: body.meta.clone(),
-        };
         let new = NewIndex {
             stream: Some(name.to_owned()),
             ..NewIndex::new(&index, self.uuid(), self.now_ms())
         };
         self.change(Command::Batch(vec![
+            Command::StartStream { name: name.to_owned(), index },
             Command::CreateIndex(new),
-            Command::PutDataStream { stream, create: true },
         ]))
         .await
     }
@@ -190,62 +142,8 @@ impl<E: Env> Core<E> {
     /// No such alias, no template, an index without a date `@timestamp`.
     pub async fn migrate_alias(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
         gate.index("indices:admin/data_stream/migrate", name)?;
-        let state = self.state();
-        block::check_cluster(&state, Level::MetadataWrite)?;
-        let wrong = |text: String| Err(Error::illegal_argument(text));
-        let Some(members) = state.aliases.get(name) else {
-            return wrong(format!("alias [{name}] does not exist"));
-        };
-        let (template, options) =
-            state.templates.for_stream(name).map_err(super::failure::of_cluster)?;
-        let mut indices: Vec<Arc<Index>> = Vec::new();
-        let mut writer = None;
-        let mut actions = Vec::new();
-        for member in members.iter().filter_map(|member| state.index(member)) {
-            let Some(alias) = member.aliases.get(name) else { continue };
-            if alias.filter.is_some()
-                || alias.index_routing.is_some()
-                || alias.search_routing.is_some()
-            {
-                return wrong(format!(
-                    "alias [{name}] may not have custom filtering or routing for index [{}]",
-                    member.name
-                ));
-            }
-            check_backing(member)?;
-            if alias.is_write_index == Some(true) || members.len() == 1 {
-                writer = Some(Arc::clone(&member.name));
-            }
-            actions.push(AliasAction::Remove { uuid: member.uuid, name: name.to_owned() });
-            indices.push(Arc::clone(member));
-        }
-        let Some(writer) = writer else {
-            return wrong(format!("alias [{name}] must specify a write index"));
-        };
-        let mut names: Vec<Arc<str>> = indices
-            .iter()
-            .map(|index| Arc::clone(&index.name))
-            .filter(|name| *name != writer)
-            .collect();
-        names.push(writer);
-        let mut hidden = json::Object::new();
-        hidden.insert("index.hidden", "true");
-        let uuids = indices.iter().map(|index| index.uuid).collect();
-        let stream = DataStream {
-            name: Arc::from(name),
-            generation: 1,
-            indices: names,
-            hidden: options.hidden,
-            allow_custom_routing: options.allow_custom_routing,
-            rollover_on_write: false,
-            meta: template.meta.clone(),
-        };
-        self.done(Command::Batch(vec![
-            Command::UpdateAliases { actions },
-            Command::PutSettings { uuids, settings: json::Value::Object(hidden), preserve: false },
-            Command::PutDataStream { stream, create: true },
-        ]))
-        .await
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        self.done(Command::MigrateAlias { name: name.to_owned() }).await
     }
 
     /// Puts indices into data streams, or takes them out; all or none.
@@ -259,71 +157,13 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
-        let mut streams: BTreeMap<&str, DataStream> = BTreeMap::new();
-        let mut commands = Vec::new();
         for change in changes {
-            let name = change.stream.as_str();
-            gate.index("indices:admin/data_stream/modify", name)?;
-            let Some(known) = state.data_streams.get(name) else {
-                return Err(Error::illegal_argument(format!("data stream [{name}] not found")));
-            };
-            let Some(index) = state.index(&change.index) else {
-                let reason = format!("index [{}] not found", change.index);
-                return Err(Error::illegal_argument(reason));
-            };
-            gate.index("indices:admin/data_stream/modify", &index.name)?;
-            // As the changes before this one leave it.
-            let holds = |stream: &&DataStream| stream.indices.contains(&index.name);
-            let others = state.data_streams.values().map(|stream| &**stream);
-            let untouched = others.filter(|stream| !streams.contains_key(&*stream.name));
-            let owner = streams.values().chain(untouched).find(holds);
-            let owner = owner.map(|stream| Arc::clone(&stream.name));
-            let stream = streams.entry(name).or_insert_with(|| DataStream::clone(known));
-            let mut hidden = json::Object::new();
-            if change.add {
-                check_backing(index)?;
-                match owner {
-                    Some(owner) if *owner == *name => continue,
-                    Some(owner) => {
-                        return Err(Error::illegal_argument(format!(
-                            "cannot add index [{}] to data stream [{name}] because it is already a \
-                             backing index on data stream [{owner}]",
-                            index.name
-                        )));
-                    }
-                    None => {}
-                }
-                without_aliases(index, name)?;
-                // Before all others: the last one takes the writes.
-                stream.indices.insert(0, Arc::clone(&index.name));
-                hidden.insert("index.hidden", "true");
-            } else {
-                if stream.write_index() == &*index.name {
-                    return Err(Error::illegal_argument(format!(
-                        "cannot remove backing index [{}] of data stream [{name}] because it is \
-                         the write index",
-                        index.name
-                    )));
-                }
-                if !stream.indices.contains(&index.name) {
-                    return Err(Error::illegal_argument(format!(
-                        "index [{}] not found",
-                        index.name
-                    )));
-                }
-                stream.indices.retain(|member| *member != index.name);
-                hidden.insert("index.hidden", json::Value::Null);
+            gate.index("indices:admin/data_stream/modify", &change.stream)?;
+            if let Some(index) = state.index(&change.index) {
+                gate.index("indices:admin/data_stream/modify", &index.name)?;
             }
-            stream.generation += 1;
-            commands.push(Command::PutSettings {
-                uuids: vec![index.uuid],
-                settings: json::Value::Object(hidden),
-                preserve: false,
-            });
         }
-        let streams = streams.into_values();
-        commands.extend(streams.map(|stream| Command::PutDataStream { stream, create: false }));
-        self.done(Command::Batch(commands)).await
+        self.done(Command::ModifyStreams { changes: changes.to_vec() }).await
     }
 
     /// The data streams that an expression names, in order.

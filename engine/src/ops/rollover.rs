@@ -148,6 +148,7 @@ impl<E: Env> Core<E> {
         gate::ask(gate, ACTION, &old.name, via)?;
         block::check_cluster_of(&state, [&*old.name], Level::MetadataWrite)?;
         block::check(&old, Level::MetadataWrite)?;
+        let mut generation = 0;
         let (provided, new_name) = match (&target, &request.new_index) {
             (Target::Stream(..), Some(_)) => {
                 return Err(Error::illegal_argument(
@@ -162,8 +163,9 @@ impl<E: Env> Core<E> {
             }
             (Target::Stream(stream, _), None) => {
                 state.templates.for_stream(&stream.name).map_err(failure::of_cluster)?;
-                let name =
-                    DataStream::backing_name(&stream.name, stream.generation + 1, self.now_ms());
+                let next = stream.generation + 1;
+                let (name, named_by) = state.next_backing_name(&stream.name, next, self.now_ms());
+                generation = named_by;
                 (name.clone(), name)
             }
             (_, Some(name)) => {
@@ -196,8 +198,7 @@ impl<E: Env> Core<E> {
             return Ok(reply);
         }
         if let (true, Target::Stream(stream, _)) = (request.lazy, &target) {
-            let marked = DataStream { rollover_on_write: true, ..DataStream::clone(stream) };
-            self.done(Command::PutDataStream { stream: marked, create: false }).await?;
+            self.done(Command::MarkStream { name: stream.name.to_string() }).await?;
             reply.postponed = true;
             return Ok(reply);
         }
@@ -217,14 +218,12 @@ impl<E: Env> Core<E> {
         };
         let mut commands = match target {
             Target::Stream(stream, _) => {
-                new.stream = Some(stream.name.to_string());
-                let mut next = DataStream::clone(&stream);
-                next.generation += 1;
-                next.rollover_on_write = false;
-                next.indices.push(Arc::from(new_name));
+                let name = stream.name.to_string();
+                new.stream = Some(name.clone());
+                let (from, index) = (old.name.to_string(), new_name);
                 vec![
                     Command::CreateIndex(new),
-                    Command::PutDataStream { stream: next, create: false },
+                    Command::RollStream { name, from, index, generation },
                 ]
             }
             Target::Alias { old, explicit } => {

@@ -47,6 +47,7 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
         touched.insert(name);
         if let AliasAction::Add { alias, .. } = action {
             check_name(&state, name)?;
+            check_free(&state, index)?;
             list.insert(Arc::from(name), alias.clone());
         } else {
             list.remove(name);
@@ -92,6 +93,16 @@ fn remove_any<'a>(
         }
     }
     removed
+}
+
+/// An index of a data stream has no other names.
+fn check_free(state: &State, index: &Index) -> Result<()> {
+    let Some(stream) = state.data_stream_of(&index.name) else { return Ok(()) };
+    Err(Error::argument(format!(
+        "The provided expressions [{}] match a backing index belonging to data stream [{}]. Data \
+         stream backing indices don't support aliases.",
+        index.name, stream.name
+    )))
 }
 
 /// May an alias bear this name?

@@ -11,6 +11,7 @@ use consensus::State as _;
 mod aliases;
 mod form;
 mod since;
+mod streams;
 mod templates;
 
 fn json(text: &str) -> Value {

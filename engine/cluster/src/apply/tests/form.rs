@@ -1,6 +1,7 @@
 //! The state as bytes, of older versions too.
 
 use super::*;
+use crate::data_stream::StreamChange;
 
 #[test]
 fn foreign_bytes_are_refused() {
@@ -43,7 +44,7 @@ fn the_form_of_version_2_is_read() {
 /// Whoever changes this has changed what is written: the version must rise with it, or a program of before
 /// takes it for damaged, or passes it over.
 #[test]
-fn the_form_of_version_3_is_pinned() {
+fn the_form_of_version_4_is_pinned() {
     let mut new = NewIndex::new("a", [1; 16], 5);
     new.settings = json(r#"{"number_of_replicas":1}"#);
     let state = done(&State::default(), &Command::CreateIndex(new));
@@ -72,7 +73,17 @@ fn the_form_of_version_3_is_pinned() {
         names: vec!["x".into()],
         must_exist: true,
     }];
-    let commands = [gone, Command::UpdateAliases { actions }];
+    let (name, index) = ("s".to_owned(), "i".to_owned());
+    let change = StreamChange { add: true, stream: name.clone(), index: index.clone() };
+    let commands = [
+        gone,
+        Command::UpdateAliases { actions },
+        Command::StartStream { name: name.clone(), index: index.clone() },
+        Command::MigrateAlias { name: name.clone() },
+        Command::ModifyStreams { changes: vec![change] },
+        Command::RollStream { name: name.clone(), from: "h".into(), index, generation: 2 },
+        Command::MarkStream { name },
+    ];
     let text = commands.map(|command| {
         let mut bytes = Vec::new();
         State::encode_command(&command, &mut bytes);
@@ -83,7 +94,12 @@ fn the_form_of_version_3_is_pinned() {
         [
             r#"{"at":{"now_ms":8,"command":{"delete_indices":{"uuids":["AgICAgICAgICAgICAgICAg"]}}}}"#,
             r#"{"update_aliases":{"actions":[{"remove_any":["AQEBAQEBAQEBAQEBAQEBAQ"],"names":["x"],"must_exist":true}]}}"#,
+            r#"{"start_stream":{"name":"s","index":"i"}}"#,
+            r#"{"migrate_alias":{"name":"s"}}"#,
+            r#"{"modify_streams":{"changes":[{"add":true,"stream":"s","index":"i"}]}}"#,
+            r#"{"roll_stream":{"name":"s","from":"h","index":"i","generation":2}}"#,
+            r#"{"mark_stream":{"name":"s"}}"#,
         ]
     );
-    assert_eq!(State::FORMAT, 3);
+    assert_eq!(State::FORMAT, 4);
 }
