@@ -14,6 +14,7 @@ use crate::fail;
 use crate::media::Wanted;
 use crate::params::Params;
 use crate::reply::Reply;
+use crate::request::Left;
 use crate::router::PathParams;
 use crate::table::Route;
 
@@ -47,6 +48,8 @@ pub struct Call<'a, E: Env> {
     pub body_bytes_max: usize,
     /// The address from which it comes.
     pub peer: &'a str,
+    /// Tells when the client has left.
+    pub left: &'a Left,
     /// What the audit log is told of it, beside what its head says.
     pub told: RefCell<Told>,
     /// Seconds until the caller may ask again, where the answer is 429 and the time is known.

@@ -532,10 +532,11 @@ impl<E: Env> Inner<E> {
             trace: look.trace,
             body_bytes_max: self.options.limits.http.body_bytes_max,
             peer,
+            left,
             told: std::cell::RefCell::default(),
             wait_seconds: std::cell::Cell::default(),
         };
-        let answered = rest::watched::answer(&call, left).await;
+        let answered = rest::watched::answer(&call).await;
         audit::answered(&call, &answered);
         let warnings = gate.origin().warnings.as_ref();
         look.wait_seconds = call.wait_seconds.get();

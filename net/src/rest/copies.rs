@@ -97,7 +97,7 @@ pub(super) async fn acknowledged<E: Env>(
         return Ok(true);
     }
     let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(CHANGE_TIMEOUT_MS);
-    call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
+    sleep(call, timeout_ms).await;
     Ok(false)
 }
 
@@ -123,8 +123,14 @@ pub(super) async fn wait<E: Env>(
 
 /// Waits as long as the request says for copies that will not come.
 pub(super) async fn wait_in_vain<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    call.core.env().clock().sleep(Duration::from_millis(timeout_ms(call)?)).await;
+    sleep(call, timeout_ms(call)?).await;
     Ok(())
+}
+
+/// Sleeps as long as the client stays: nothing is written meanwhile, and the connection of one that has left
+/// would be held for as long as it once said.
+async fn sleep<E: Env>(call: &Call<'_, E>, ms: u64) {
+    call.left.or(call.core.env().clock().sleep(Duration::from_millis(ms))).await;
 }
 
 fn timeout_ms<E: Env>(call: &Call<'_, E>) -> Result<u64> {

@@ -5,7 +5,8 @@
 //! no more: as in Elasticsearch, where a channel is closed with either half. What takes less than a
 //! moment (`conn`) is answered to both.
 //!
-//! Not here: what writes. It is done to its end, whoever waits for it.
+//! Not here: what writes. It is done to its end, whoever waits for it; before its beginning it waits for copies
+//! no longer than its client does (`copies`).
 
 use std::pin::pin;
 
@@ -16,7 +17,6 @@ use env::Env;
 use super::task::headers;
 use crate::call::Call;
 use crate::reply::Reply;
-use crate::request::Left;
 use crate::table::Api;
 
 /// A longer body is told by its beginning, as it came.
@@ -26,7 +26,8 @@ const SOURCE_BYTES_MAX: usize = 4 << 10;
 ///
 /// # Errors
 /// In Elasticsearch's words; `task_cancelled_exception` where it was given up.
-pub async fn answer<E: Env>(call: &Call<'_, E>, left: &Left) -> Result<Reply> {
+pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let left = call.left;
     let mut answer = pin!(super::answer(call));
     if !call.route.only_looks() {
         return answer.await;

@@ -135,3 +135,28 @@ fn what_writes_is_done_to_its_end() {
         assert_eq!(at(&counted, &["count"]).as_u64(), Some(1000));
     });
 }
+
+/// Connections of clients that had long left were held for as long as the request once said, until no more came in.
+#[test]
+fn a_write_waits_for_copies_no_longer_than_its_client() {
+    let sim = Sim::new(11);
+    with_clients_on(&sim, 2, |clients| async {
+        let [mut slow, mut other]: [Client; 2] = clients.try_into().ok().expect("two");
+        other.good("PUT", "/a", r#"{"settings":{"number_of_replicas":1}}"#).await;
+        let wait = "wait_for_active_shards=2&timeout=106751d";
+        slow.send("PUT", &format!("/a/_doc/1?{wait}"), &KIND, b"{}").await;
+        other.good("GET", "/_cluster/health", "").await;
+        slow.leave().await;
+        sim.pause(Duration::from_secs(2));
+        for _ in 0..50 {
+            let stats =
+                other.good("GET", "/_nodes/stats/http?filter_path=**.current_open", "").await;
+            if json::to_string(&stats).contains(r#""current_open":1"#) {
+                let asked = other.call("GET", "/a/_doc/1", "").await;
+                assert_eq!(asked.status, 404, "nothing was written");
+                return;
+            }
+        }
+        panic!("the connection is still held");
+    });
+}
