@@ -54,12 +54,13 @@ const ALLOW_DELETE: &str = "cluster.blocks.read_only_allow_delete";
 /// Refuses what a block of the index forbids.
 ///
 /// # Errors
-/// 403 or 429 `cluster_block_exception`; 503 while documents are copied into the index.
+/// 403 or 429 `cluster_block_exception`; of a write 503 while documents are copied into the index.
 pub fn check(index: &Index, level: Level) -> Result<()> {
     check_all([index], level)
 }
 
-/// Refuses what needs all documents of an index, or its shards, while they are copied into it.
+/// Refuses what needs all documents of an index, or its shards, while they are copied into it. Searches
+/// count its shards as failed.
 ///
 /// # Errors
 /// 503.
@@ -82,7 +83,7 @@ pub fn check_all<'a>(indices: impl IntoIterator<Item = &'a Index>, level: Level)
     let mut reason = String::new();
     let mut status = 429;
     for index in indices {
-        if matches!(level, Read | Write) {
+        if level == Write {
             check_whole(index)?;
         }
         let mut texts = Vec::new();

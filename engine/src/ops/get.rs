@@ -133,6 +133,7 @@ impl<E: Env> Core<E> {
             return Err(Error::index_not_found(&name, "index_expression"));
         };
         block::check(index, Level::Read)?;
+        block::check_whole(index)?;
         let routing = match (&request.routing, alias_routing) {
             (Some(own), Some(alias)) if *own != alias => {
                 return Err(Error::illegal_argument(format!(

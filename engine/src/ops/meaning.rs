@@ -178,14 +178,19 @@ impl<E: Env> Core<E> {
                     continue;
                 }
                 let shard = ShardId { index: index.uuid, number };
-                let view = self.view(shard).await;
+                let view = match block::check_whole(index) {
+                    Ok(()) => {
+                        self.view(shard).await.map_err(|down| down.error(&index.name, number))
+                    }
+                    Err(error) => Err(error),
+                };
                 held.push(HeldShard {
                     index: index.uuid,
                     name: Arc::clone(&index.name),
                     number,
                     filters: one.filters.clone(),
                     via: one.via.clone(),
-                    view: view.map_err(|down| down.error(&index.name, number)),
+                    view,
                 });
             }
         }

@@ -149,6 +149,14 @@ fn an_index_that_is_made_of_another_is_not_closed_and_its_end_is_told() {
                 told,
                 "503 no_shard_available_action_exception: [c] is being made from another index"
             );
+            // Searches of all indices lack its documents alone.
+            let all = other.good("GET", "/_search?size=0", "").await;
+            assert_eq!(at(&all, &["_shards", "failed"]).as_u64(), Some(1), "seed {seed}");
+            assert_eq!(at(&all, &["hits", "total", "value"]).as_u64(), Some(3_000));
+            other.good("GET", "/_field_caps?fields=*", "").await;
+            let whole = "/_search?allow_partial_search_results=false";
+            assert_eq!(other.call("GET", whole, "").await.status, 503);
+            assert_eq!(other.call("GET", "/c/_search", "").await.status, 503);
             other.good("DELETE", "/c", "").await;
             let told = failure(&maker.answer("POST", "/a/_clone/c").await);
             assert_eq!(told, "404 index_not_found_exception: no such index [c]", "seed {seed}");
