@@ -21,7 +21,7 @@ pub mod check;
 pub mod compose;
 mod merge;
 
-pub use compose::{Composed, fits, overlap};
+pub use compose::{Composed, fits, overlap, overlap_steps};
 
 /// All templates.
 #[derive(Clone, Debug, Default)]

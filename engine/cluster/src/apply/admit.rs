@@ -17,7 +17,7 @@ use crate::data_stream::{TIMESTAMP, check_timestamp};
 use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
 use crate::state::{Index, State};
-use crate::template::{IndexTemplate, Part, Templates, check};
+use crate::template::{IndexTemplate, Part, Templates, check, overlap_steps};
 
 /// May this command be asked of this state?
 ///
@@ -49,6 +49,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             if has_timestamp { streams_stay_dated(state, &after, uuids) } else { Ok(()) }
         }
         Command::PutIndexTemplate { name, template, .. } => {
+            patterns_are_few(&state.templates, name, &template.patterns)?;
             let after = after()?;
             let part = template.template.as_ref();
             admit_mappings(part.and_then(|part| part.mappings.as_ref()))
@@ -63,6 +64,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             streams_stay_matched(state, &after, name, template)
         }
         Command::PutLegacyTemplate { name, template, .. } => {
+            patterns_are_few(&state.templates, name, &template.patterns)?;
             after()?;
             admit_mappings(template.part.mappings.as_ref())?;
             check::dynamic_templates(&Templates::compose_legacy(&[(name, template)]))?;
@@ -113,6 +115,32 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }
+}
+
+/// Steps of comparing the patterns of a new template with those of all others, at most: some ten
+/// milliseconds of the keeper's core.
+const STEPS_MAX: usize = 16 << 20;
+
+/// Can the patterns of a template be compared with those of the others in good time?
+fn patterns_are_few(templates: &Templates, name: &str, patterns: &[String]) -> Result<()> {
+    let index = templates.index.values().map(|other| &other.patterns);
+    let mut others = index.chain(templates.legacy.values().map(|other| &other.patterns));
+    let mut left = STEPS_MAX;
+    let fit = others.all(|other| match overlap_steps(patterns, other, left) {
+        Some(steps) => {
+            left -= steps;
+            true
+        }
+        None => false,
+    });
+    if fit {
+        return Ok(());
+    }
+    Err(Error::argument(format!(
+        "template [{name}] has [{}] index patterns, more than can be compared with those of all other \
+         templates",
+        patterns.len()
+    )))
 }
 
 /// May an index be made that is so? `after` is the state with it.
@@ -430,6 +458,27 @@ mod tests {
             json!({"dynamic_templates": [{"t": {"match": "x", "mapping": {"type": "foo"}}}]});
         let told = refused(&state, &change(&other));
         assert_eq!(told, why.replace("\"*\"", "\"x\""));
+    }
+
+    /// Two templates of 2,000 patterns each kept the cluster state for eight seconds, and each start again.
+    #[test]
+    fn patterns_are_no_more_than_can_be_compared() {
+        let patterns = |shape: &dyn Fn(usize) -> String, count: usize| {
+            let all: Vec<String> = (0..count).map(shape).collect();
+            json!({"index_patterns": (all.into_iter().map(Value::from).collect::<Value>())})
+        };
+        let wide = |at: usize| format!("*x{at}*y*z*");
+        let state = done(&State::default(), &put("a", &patterns(&wide, 1_000)));
+        let told = refused(&state, &put("b", &patterns(&wide, 1_000)));
+        assert_eq!(
+            told,
+            "template [b] has [1000] index patterns, more than can be compared with those of all \
+             other templates"
+        );
+        // Names that begin otherwise are told apart at once.
+        let narrow = |at: usize| format!("logs-{at}-*");
+        let state = done(&State::default(), &put("a", &patterns(&narrow, 1_000)));
+        done(&state, &put("b", &patterns(&|at| format!("metrics-{at}-*"), 1_000)));
     }
 
     /// Any field was taken for the moment of a document, and such a log is still read.

@@ -1,6 +1,6 @@
 //! Which templates fit a name, and what they give together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use json::{Object, Value};
 
@@ -157,7 +157,11 @@ impl Templates {
     /// What an index template gives with its components.
     pub fn compose(&self, template: &IndexTemplate) -> Composed {
         let mut composed = Composed::new();
-        for name in &template.composed_of {
+        // A component that is named again says the same again: its last place is the one that counts.
+        let mut known = BTreeSet::new();
+        let mut parts: Vec<_> = template.composed_of.iter().rev().collect();
+        parts.retain(|name| known.insert(name.as_str()));
+        for name in parts.into_iter().rev() {
             if let Some(component) = self.component.get(name.as_str()) {
                 composed.part(&component.template, merge::composable);
             }
@@ -209,10 +213,13 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 /// Is there a name that both patterns fit?
 pub fn overlap(one: &str, two: &str) -> bool {
     let (one, two) = (one.as_bytes(), two.as_bytes());
+    if !ends_agree(one, two) {
+        return false;
+    }
     // meets[j]: the rest of `one` from here and the rest of `two` from j have a common name.
     let mut below = vec![false; two.len() + 1];
+    let mut meets = below.clone();
     for i in (0..=one.len()).rev() {
-        let mut meets = vec![false; two.len() + 1];
         for j in (0..=two.len()).rev() {
             meets[j] = match (one.get(i), two.get(j)) {
                 (None, None) => true,
@@ -224,9 +231,32 @@ pub fn overlap(one: &str, two: &str) -> bool {
                 _ => false,
             };
         }
-        below = meets;
+        std::mem::swap(&mut below, &mut meets);
     }
     below[0]
+}
+
+/// May the letters before the first star of each, and those behind the last, be of one name? Most patterns are
+/// told apart by them.
+fn ends_agree(one: &[u8], two: &[u8]) -> bool {
+    fn agree<'a>(one: impl Iterator<Item = &'a u8>, two: impl Iterator<Item = &'a u8>) -> bool {
+        let mut both = one.zip(two).take_while(|(a, b)| **a != b'*' && **b != b'*');
+        both.all(|(a, b)| a == b)
+    }
+    agree(one.iter(), two.iter()) && agree(one.iter().rev(), two.iter().rev())
+}
+
+/// Steps that it takes at most to tell which of two lists of patterns overlap, about; `None`: more than `most`.
+pub fn overlap_steps(one: &[String], two: &[String], most: usize) -> Option<usize> {
+    let mut steps = 0usize;
+    for (one, two) in one.iter().flat_map(|one| two.iter().map(move |two| (one, two))) {
+        let (one, two) = (one.as_bytes(), two.as_bytes());
+        steps += if ends_agree(one, two) { (one.len() + 1) * (two.len() + 1) } else { 4 };
+        if steps > most {
+            return None;
+        }
+    }
+    Some(steps)
 }
 
 #[cfg(test)]
@@ -252,6 +282,11 @@ mod tests {
             ("tt*", "ttt*", true),
             ("", "*", true),
             ("a*b*c", "a*d", false),
+            ("a*b", "a*b*", true),
+            ("*ab", "*b", true),
+            ("*ab", "*cb", false),
+            ("ab*ba", "aba", false),
+            ("ab*ba", "abba", true),
         ] {
             assert_eq!(overlap(one, two), expected, "{one} {two}");
             assert_eq!(overlap(two, one), expected, "{two} {one}");
