@@ -26,6 +26,9 @@ pub const DEPTH_MAX: usize = 200;
 /// JSON may be so many times as long as what it is made of: escapes are, at six bytes each.
 const GROWTH_MAX: usize = 8;
 
+/// The same of Smile, where two bytes may stand for a name of any length that was told before.
+const SHARED_GROWTH_MAX: usize = 512;
+
 /// An encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
@@ -66,11 +69,13 @@ pub struct Malformed {
     pub at: usize,
     /// What was wrong.
     pub what: String,
+    /// It becomes more JSON than there was room for.
+    pub is_growth: bool,
 }
 
 impl Malformed {
     fn new(at: usize, what: impl Into<String>) -> Self {
-        Self { at, what: what.into() }
+        Self { at, what: what.into(), is_growth: false }
     }
 }
 
@@ -85,7 +90,15 @@ impl fmt::Display for Malformed {
 /// # Errors
 /// Where it is none of this encoding, or holds what JSON cannot.
 pub fn to_json(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
-    let mut out = Out { json: Vec::with_capacity(body.len()), most: room(body.len()) };
+    to_json_within(encoding, body, room(body.len()))
+}
+
+/// As [`to_json`], of `most` bytes or about as many.
+///
+/// # Errors
+/// As [`to_json`]; more than that ([`Malformed::is_growth`]).
+pub fn to_json_within(encoding: Encoding, body: &[u8], most: usize) -> Result<Vec<u8>, Malformed> {
+    let mut out = Out { json: Vec::with_capacity(body.len()), most };
     match encoding {
         Encoding::Json => out.json.extend_from_slice(body),
         Encoding::Yaml => yaml::read(body, &mut out)?,
@@ -99,11 +112,11 @@ pub fn to_json(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
 /// stands in no value but raw bytes; YAML and CBOR have no such mark, so that they are one value.
 ///
 /// # Errors
-/// As [`to_json`], for the first value that is none.
-pub fn to_lines(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
+/// As [`to_json_within`], for the first value that is none.
+pub fn to_lines(encoding: Encoding, body: &[u8], most: usize) -> Result<Vec<u8>, Malformed> {
     const END: u8 = 0xff;
     if encoding != Encoding::Smile {
-        return to_json(encoding, body);
+        return to_json_within(encoding, body, most);
     }
     let mut lines = Vec::with_capacity(body.len());
     let mut at = 0;
@@ -113,8 +126,8 @@ pub fn to_lines(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
             _ => (part, false),
         };
         if !value.is_empty() {
-            let json = to_json(encoding, value)
-                .map_err(|malformed| Malformed::new(at + malformed.at, malformed.what))?;
+            let json = to_json_within(encoding, value, most.saturating_sub(lines.len()))
+                .map_err(|malformed| Malformed { at: at + malformed.at, ..malformed })?;
             lines.extend_from_slice(&json);
         }
         // What lacks its end lacks its line's end too, and is refused as a line would be.
@@ -126,13 +139,11 @@ pub fn to_lines(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
     Ok(lines)
 }
 
-/// An answer out of JSON; `None` where it is no JSON.
+/// An answer out of JSON; `None` where it is no JSON that we write. Where it is deeper than [`DEPTH_MAX`] the
+/// stack must be one's own.
 pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
     if encoding == Encoding::Json {
         return Some(json.to_vec());
-    }
-    if depth(json) > DEPTH_MAX {
-        return None;
     }
     let value = json::parse(json).ok()?;
     let mut out = Vec::with_capacity(json.len());
@@ -146,7 +157,7 @@ pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// How deep the brackets of a JSON text stand.
-fn depth(json: &[u8]) -> usize {
+pub fn depth(json: &[u8]) -> usize {
     let (mut now, mut most, mut quoted, mut escaped) = (0usize, 0, false, false);
     for byte in json {
         match byte {
@@ -164,8 +175,14 @@ fn depth(json: &[u8]) -> usize {
     most
 }
 
-fn room(len: usize) -> usize {
+/// How much JSON a body of so many bytes may become.
+pub fn room(len: usize) -> usize {
     len.saturating_mul(GROWTH_MAX).saturating_add(1_024)
+}
+
+/// How much JSON a body may become that grows more than [`room`] allows; none where that is all.
+pub fn wide_room(encoding: Encoding, len: usize) -> Option<usize> {
+    (encoding == Encoding::Smile).then(|| len.saturating_mul(SHARED_GROWTH_MAX))
 }
 
 /// JSON that is being made.
@@ -177,7 +194,8 @@ struct Out {
 impl Out {
     fn check(&self, at: usize) -> Result<(), Malformed> {
         if self.json.len() > self.most {
-            return Err(Malformed::new(at, "the body grows too much"));
+            let what = "the body grows too much".to_owned();
+            return Err(Malformed { at, what, is_growth: true });
         }
         Ok(())
     }
@@ -300,12 +318,17 @@ mod tests {
             body.extend(of_json(Encoding::Smile, value.as_bytes()).expect("JSON"));
             body.push(0xff);
         }
-        let lines = to_lines(Encoding::Smile, &body).expect("two values");
+        let lines = to_lines(Encoding::Smile, &body, room(body.len())).expect("two values");
         assert_eq!(String::from_utf8_lossy(&lines), values.join("\n") + "\n");
         body.pop();
-        assert!(!to_lines(Encoding::Smile, &body).expect("two values").ends_with(b"\n"));
+        assert!(
+            !to_lines(Encoding::Smile, &body, room(body.len()))
+                .expect("two values")
+                .ends_with(b"\n")
+        );
         body.extend(b"\xff:)x\xff");
-        let malformed = to_lines(Encoding::Smile, &body).expect_err("no third value");
+        let malformed =
+            to_lines(Encoding::Smile, &body, room(body.len())).expect_err("no third value");
         assert!(malformed.at >= body.len() - 4, "{malformed}");
     }
 
@@ -340,7 +363,8 @@ mod tests {
         assert!(to_json(Encoding::Yaml, "[".repeat(100_000).as_bytes()).is_err());
         let nested = |count: usize| "[".repeat(count) + &"]".repeat(count);
         assert!(of_json(Encoding::Smile, nested(DEPTH_MAX).as_bytes()).is_some());
-        assert!(of_json(Encoding::Smile, nested(DEPTH_MAX + 1).as_bytes()).is_none());
+        assert!(of_json(Encoding::Smile, nested(DEPTH_MAX + 1).as_bytes()).is_some());
+        assert!(of_json(Encoding::Smile, nested(2_000).as_bytes()).is_none());
         assert_eq!(depth(br#"{"[\"[":["[["]}"#), 2);
     }
 

@@ -9,6 +9,9 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::{DEPTH_MAX, Malformed, Out, Tree, big, too_long};
 
+/// A key of more letters is marked as one: readers look no further than 1,024 for its colon, quotes included.
+const PLAIN_KEY_LETTERS_MAX: usize = 500;
+
 /// What is open while reading.
 enum Open {
     List,
@@ -210,7 +213,14 @@ fn block(tree: &Tree, indent: usize, out: &mut Vec<u8>) {
                 if at > 0 || !out.ends_with(b"- ") {
                     margin(out);
                 }
-                write_key(key, out);
+                if key.chars().nth(PLAIN_KEY_LETTERS_MAX).is_some() {
+                    out.extend_from_slice(b"? ");
+                    quoted(key, out);
+                    out.push(b'\n');
+                    margin(out);
+                } else {
+                    write_key(key, out);
+                }
                 out.push(b':');
                 member(value, indent, out);
             }
@@ -338,6 +348,9 @@ mod tests {
         );
         assert_eq!(yaml("[[1,2],[[]]]"), "---\n- - 1\n  - 2\n- - []\n");
         assert_eq!(yaml("{}"), "--- {}\n");
+        let long = "k".repeat(1_100);
+        let told = format!(r#"{{"a":{{"{long}":1,"{long}x":{{"b":2}}}},"c":[{{"{long}":[3]}}]}}"#);
+        assert_eq!(json(&yaml(&told)), told);
         assert_eq!(yaml(r#""x""#), "--- \"x\"\n");
     }
 

@@ -125,14 +125,26 @@ impl<E: Env> Inner<E> {
         lines: bool,
         memory: &mut Option<Memory>,
     ) -> Result<Bytes> {
-        let read = if lines { format::to_lines } else { format::to_json };
-        let decoded = if body.len() < WORKER_BYTES_MIN {
-            read(encoding, &body)
-        } else {
-            let work = move || read(encoding, &body);
+        let read = if lines { format::to_lines } else { format::to_json_within };
+        let most = format::room(body.len());
+        let on_worker = async |most: usize| {
+            let body = body.clone();
+            let work = move || read(encoding, &body, most);
             let done = self.core.env().spawn().work_short(work).await;
-            done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?
+            done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))
         };
+        let mut decoded = match body.len() {
+            ..WORKER_BYTES_MIN => read(encoding, &body, most),
+            _ => on_worker(most).await?,
+        };
+        let mut _wide = None;
+        if decoded.as_ref().is_err_and(|malformed| malformed.is_growth)
+            && let Some(wide) = format::wide_room(encoding, body.len())
+        {
+            let wide = wide.min(self.options.limits.http.body_bytes_max);
+            _wide = Some(self.room.take(wide).await.ok_or_else(|| self.no_memory(wide))?);
+            decoded = on_worker(wide).await?;
+        }
         let json = decoded.map_err(|malformed| {
             Error::new(
                 400,
@@ -225,9 +237,38 @@ impl<E: Env> Inner<E> {
         }
         if encoding != Encoding::Json && !reply.body.is_empty() {
             let body = std::mem::take(&mut reply.body);
-            reply.body = self.change(body, Change::Encode(encoding)).await;
+            match self.encoded(body, encoding).await {
+                Ok(encoded) => reply.body = encoded,
+                Err(json) => {
+                    // Too deep for that encoding: the client is told what it gets.
+                    reply.body = json;
+                    return;
+                }
+            }
         }
         reply.content_type = Some(look.wanted.content_type());
+    }
+
+    /// An answer of JSON in another encoding; the same, where that cannot be. Deep ones are for a worker,
+    /// whose stack has no other use.
+    async fn encoded(
+        &self,
+        json: Vec<u8>,
+        encoding: Encoding,
+    ) -> std::result::Result<Vec<u8>, Vec<u8>> {
+        let is_deep = format::depth(&json) > format::DEPTH_MAX;
+        if json.len() < WORKER_BYTES_MIN && !is_deep {
+            return format::of_json(encoding, &json).ok_or(json);
+        }
+        let json = Bytes::from(json);
+        let shared = json.clone();
+        let work = move || format::of_json(encoding, &shared);
+        match self.core.env().spawn().work_short(work).await {
+            Ok(Some(encoded)) => Ok(encoded),
+            // All workers are busy with more than they can do; late is better than wrong.
+            Err(_) if !is_deep => format::of_json(encoding, &json).ok_or_else(|| json.to_vec()),
+            Ok(None) | Err(_) => Err(json.to_vec()),
+        }
     }
 
     /// Packs the body where the client takes it.
@@ -289,18 +330,12 @@ enum Change {
     Dress { filter: Option<Box<Filter>>, pretty: bool },
     /// Packed with gzip.
     Pack,
-    /// Written otherwise.
-    Encode(Encoding),
 }
 
 impl Change {
     fn of(&self, body: &[u8]) -> Vec<u8> {
         match self {
             Self::Pack => coding::gzip(body),
-            // Our own answers are JSON; one that is not goes as it is.
-            Self::Encode(encoding) => {
-                format::of_json(*encoding, body).unwrap_or_else(|| body.to_vec())
-            }
             Self::Dress { filter, pretty } => {
                 let mut out = Vec::with_capacity(body.len());
                 let filtered = filter.as_ref().map(|filter| filter.apply(body, &mut out));

@@ -324,3 +324,40 @@ fn answers_and_bodies_come_in_other_encodings() {
         }
     });
 }
+
+/// Honest Smile was refused from some hundred bytes on, and what lies deep came as JSON under another name.
+#[test]
+fn other_encodings_are_read_however_short_they_say_it_and_written_however_deep() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/f", r#"{"mappings":{"enabled":false}}"#).await;
+        // {"rows":[{"<64 letters>":1}, …]}: the name once, then one byte for it.
+        let name = "n".repeat(64);
+        let mut smile = b":)\n\x01\xfa\x83rows\xf8".to_vec();
+        for row in 0..400 {
+            smile.push(0xfa);
+            match row {
+                0 => smile.extend([&[0xbf], name.as_bytes()].concat()),
+                _ => smile.push(0x41),
+            }
+            smile.extend([0xc2, 0xfb]);
+        }
+        smile.extend(b"\xf9\xfb");
+        let kind = [("Content-Type", "application/smile")];
+        client.send("PUT", "/f/_doc/1", &kind, &smile).await;
+        let put = client.answer("PUT", "/f/_doc/1").await;
+        assert_eq!(put.status, 201, "{}", put.text());
+        let row = format!(r#"{{"{name}":1}}"#);
+        let rows = format!(r#"{{"rows":[{}]}}"#, vec![row; 400].join(","));
+        let source = client.call("GET", "/f/_source/1", "").await;
+        assert_eq!(source.text(), rows);
+
+        let deep = format!(r#"{}1{}"#, r#"{"a":"#.repeat(250), "}".repeat(250));
+        client.good("PUT", "/f/_doc/2", &deep).await;
+        for encoding in ["cbor", "smile", "yaml"] {
+            let got = client.call("GET", &format!("/f/_source/2?format={encoding}"), "").await;
+            let kind = got.field("content-type").unwrap_or_default().to_owned();
+            assert!(kind.contains(encoding), "{kind}");
+            assert!(!got.body.starts_with(b"{"), "{encoding}");
+        }
+    });
+}
