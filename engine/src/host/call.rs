@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{SeqNo, ShardId};
-use cluster::{Command, Outcome};
+use cluster::{Command, Index, Outcome, State};
 use env::reply::Reply;
 use env::turns::Lane;
 use mapping::Mapping;
@@ -14,6 +14,7 @@ use shard::{
 };
 
 use crate::error::{Error, Result};
+use crate::index::resolve;
 use crate::ops::Refresh;
 use crate::ops::context::ContextCall;
 use crate::ops::rolling::Pass;
@@ -209,7 +210,7 @@ pub type Called<T> = std::result::Result<T, Down>;
 /// Why a shard does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Down {
-    /// It is not there (its index was deleted or closed).
+    /// Its home does not have it: its index was deleted or closed, or is being closed or opened.
     Gone,
     /// It still replays.
     Opening,
@@ -229,18 +230,25 @@ pub enum Down {
 }
 
 impl Down {
-    /// As Elasticsearch says it.
-    pub fn error(&self, index: &str, shard: u32) -> Error {
+    /// As Elasticsearch says it. Whoever asked met `index` in the cluster as it was; of a shard that is not
+    /// there, what became of the index since says why: a closed one is no missing one. Its shards are closed
+    /// after the state that says so is published, so `after`, looked at now, knows.
+    pub fn error(&self, after: &State, index: &Index, shard: u32) -> Error {
+        let name = &*index.name;
         match self {
-            Self::Gone => Error::index_not_found(index, "index_or_alias"),
-            Self::Opening => Error::shard_unavailable(index, shard, "it is recovering"),
-            Self::Failed(why) => Error::shard_unavailable(index, shard, why),
+            Self::Gone => match after.index_by_uuid(index.uuid) {
+                None => Error::index_not_found(name, "index_or_alias"),
+                Some(index) if !index.open => resolve::closed(name, index.uuid),
+                Some(_) => Error::shard_unavailable(name, shard, "it was just closed or opened"),
+            },
+            Self::Opening => Error::shard_unavailable(name, shard, "it is recovering"),
+            Self::Failed(why) => Error::shard_unavailable(name, shard, why),
             Self::Full => Error::rejected(format!(
-                "rejected execution of an operation on [{index}][{shard}]: the queue of its core \
+                "rejected execution of an operation on [{name}][{shard}]: the queue of its core \
                  is full"
             )),
             Self::Busy(why) => Error::rejected(format!(
-                "rejected execution of an operation on [{index}][{shard}]: {why}"
+                "rejected execution of an operation on [{name}][{shard}]: {why}"
             )),
             Self::Blocked { status, reason } => {
                 Error::new(*status, "cluster_block_exception", &**reason)

@@ -211,8 +211,9 @@ impl<E: Env> Core<E> {
             let WriteAnswer { answers, forced_refresh } = match answer {
                 Ok(answer) => answer,
                 Err(down) => {
+                    let error = down.error(&self.state(), &group.index, group.number);
                     for at in members {
-                        results[at] = Some(Err(down.error(&group.index.name, group.number)));
+                        results[at] = Some(Err(error.clone()));
                     }
                     continue;
                 }
@@ -252,7 +253,8 @@ impl<E: Env> Core<E> {
                         continue;
                     }
                     (Err(error), _) => {
-                        Err(failure::of_write(&group.index, group.number, id, error))
+                        let state = self.state();
+                        Err(failure::of_write(&state, &group.index, group.number, id, error))
                     }
                 });
             }

@@ -1,6 +1,6 @@
 //! Failures of the floors below, put into Elasticsearch's words with their status.
 
-use cluster::Index;
+use cluster::{Index, State};
 use shard::{Conflict, WriteError};
 
 use super::{ShardFailure, Shards};
@@ -99,14 +99,17 @@ pub(crate) fn of_update_script(cause: Error) -> Error {
     outer
 }
 
-/// An operation that a shard did not do.
-pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) -> Error {
+/// An operation that a shard did not do; `after` is the cluster as it is since ([`Down::error`]).
+pub(crate) fn of_write(
+    after: &State,
+    index: &Index,
+    number: u32,
+    id: &str,
+    error: WriteError,
+) -> Error {
     match error {
         WriteError::Conflict(conflict) => of_conflict(index, number, id, &conflict),
-        WriteError::Missing => {
-            Error::new(404, "document_missing_exception", format!("[{id}]: document missing"))
-                .at_shard(&index.uuid_text(), number, &index.name)
-        }
+        WriteError::Missing => of_missing(index, number, id),
         WriteError::NoSource => Error::new(
             400,
             "document_source_missing_exception",
@@ -131,7 +134,7 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
             "operation of [{bytes}] bytes exceeds the largest that the log takes [{bytes_max}]"
         )),
         WriteError::Failed { error: shard::Error::Closed, .. } => {
-            Down::Gone.error(&index.name, number)
+            Down::Gone.error(after, index, number)
         }
         WriteError::Failed { error: shard::Error::Starved(why), durable_unknown: false } => {
             Error::rejected(format!(
@@ -145,7 +148,17 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
     }
 }
 
-fn of_conflict(index: &Index, number: u32, id: &str, conflict: &Conflict) -> Error {
+/// An update of a document that is not there.
+pub(crate) fn of_missing(index: &Index, number: u32, id: &str) -> Error {
+    Error::new(404, "document_missing_exception", format!("[{id}]: document missing")).at_shard(
+        &index.uuid_text(),
+        number,
+        &index.name,
+    )
+}
+
+/// A condition that does not hold of the document that stands there.
+pub(crate) fn of_conflict(index: &Index, number: u32, id: &str, conflict: &Conflict) -> Error {
     Error::new(409, "version_conflict_engine_exception", format!("[{id}]: {conflict}")).at_shard(
         &index.uuid_text(),
         number,

@@ -199,7 +199,7 @@ impl<E: Env> Core<E> {
                             shard: number,
                             index: index.name.to_string(),
                             node: None,
-                            reason: down.error(&index.name, number),
+                            reason: down.error(&self.state(), index, number),
                         });
                     }
                 }

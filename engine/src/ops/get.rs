@@ -150,7 +150,7 @@ impl<E: Env> Core<E> {
         let number = Route::of(&index.settings).shard(&request.id, routing.as_deref());
         let shard = ShardId { index: index.uuid, number };
         let aim = Aim { index: Arc::clone(index), number, limits };
-        self.settled(shard).await.map_err(|down| down.error(&aim.index.name, number))?;
+        self.settled(shard).await.map_err(|down| down.error(&self.state(), &aim.index, number))?;
         // Who may not see all is judged by the head; of what is hidden no more is read.
         let reading = match aim.judges() || !reads_text(request) {
             true => Reading::Head,
@@ -202,7 +202,8 @@ impl<E: Env> Core<E> {
                 return Ok(Some(shown_to(kind, found)));
             }
             let sent = self.send_get(aim, request, Reading::Again, false);
-            let again = sent.answer().await.map_err(|down| down.error(&index.name, number))?;
+            let again =
+                sent.answer().await.map_err(|down| down.error(&self.state(), index, number))?;
             match again {
                 Some(again) if again.seq_no == seq_no => return Ok(Some(shown_to(kind, again))),
                 // Another has taken its place, which nobody has judged.
@@ -220,7 +221,10 @@ impl<E: Env> Core<E> {
         sent: Sent<Option<shard::Found>>,
         read_bytes: &mut usize,
     ) -> Result<GetReply> {
-        let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
+        let found = sent
+            .answer()
+            .await
+            .map_err(|down| down.error(&self.state(), &aim.index, aim.number))?;
         let found = match aim.limits.is_unlimited() {
             true => found,
             false => self.seen_of(aim, request, found).await?,

@@ -43,7 +43,8 @@ impl<E: Env> Core<E> {
         rule: Option<&Query>,
     ) -> Result<Option<Judged>> {
         let shard = ShardId { index: index.uuid, number };
-        let view = self.view(shard).await.map_err(|down| down.error(&index.name, number))?;
+        let view =
+            self.view(shard).await.map_err(|down| down.error(&self.state(), index, number))?;
         let found = view.find(id.as_bytes()).map_err(|error| damaged(&error))?;
         let passes = match (rule, found.or_else(|| stand_in(&view))) {
             (Some(rule), Some((at, doc))) => self.passes_rule(index, &view, rule, at, doc).await?,

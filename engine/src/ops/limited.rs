@@ -104,7 +104,7 @@ impl<E: Env> Core<E> {
                 Some(found) if found.seq_no > seq_no => return Ok(false),
                 _ => {
                     let sent = self.send(shard, |reply| ShardCall::Refresh { reply });
-                    sent.answer().await.map_err(|down| down.error(&index.name, number))?;
+                    sent.answer().await.map_err(|down| down.error(&self.state(), index, number))?;
                 }
             }
         }
@@ -189,7 +189,7 @@ impl<E: Env> Core<E> {
                 (WriteAction::Index | WriteAction::Delete, Some((seq_no, term))) => {
                     let required = (base::SeqNo(seq_no), base::PrimaryTerm(term));
                     let conflict = shard::Conflict::SeqNo { required, current: None };
-                    failure::of_write(index, number, &id, shard::WriteError::Conflict(conflict))
+                    failure::of_conflict(index, number, &id, &conflict)
                 }
                 _ => hidden(&index.name),
             });
@@ -225,8 +225,7 @@ impl<E: Env> Core<E> {
             // Hidden or absent, it is told alike, as far as nothing is put.
             let upsert = if update.doc_as_upsert { &update.doc } else { &update.upsert };
             let Some(upsert) = upsert else {
-                let missing = shard::WriteError::Missing;
-                return Err(failure::of_write(index, number, &id, missing));
+                return Err(failure::of_missing(index, number, &id));
             };
             name_seen_alone(index, judged.write, |fields| fields.reduce(upsert) == **upsert)?;
             let new = Bytes::from(json::to_vec(upsert));
@@ -339,7 +338,7 @@ impl<E: Env> Core<E> {
     ) -> Result<(u32, Option<(shard::Found, Option<&'l Limits>)>)> {
         let number = Route::of(&index.settings).shard(id, routing);
         let shard = ShardId { index: index.uuid, number };
-        self.settled(shard).await.map_err(|down| down.error(&index.name, number))?;
+        self.settled(shard).await.map_err(|down| down.error(&self.state(), index, number))?;
         let read = async |reading| {
             let sent = self.send(shard, |reply| ShardCall::Get {
                 id: id.to_owned(),
@@ -348,7 +347,7 @@ impl<E: Env> Core<E> {
                 refresh: false,
                 reply,
             });
-            sent.answer().await.map_err(|down| down.error(&index.name, number))
+            sent.answer().await.map_err(|down| down.error(&self.state(), index, number))
         };
         let mut head = read(Reading::Head).await?;
         for _ in 0..ROUNDS_MAX {
@@ -409,7 +408,7 @@ fn hold(item: &mut WriteItem, index: &Index, number: u32, found: &shard::Found) 
         let required = (base::SeqNo(seq_no), base::PrimaryTerm(term));
         let conflict = shard::Conflict::SeqNo { required, current: Some(current) };
         let id = item.id.as_deref().unwrap_or_default();
-        return Err(failure::of_write(index, number, id, shard::WriteError::Conflict(conflict)));
+        return Err(failure::of_conflict(index, number, id, &conflict));
     }
     item.if_seq_no = Some(current.0.get());
     item.if_primary_term = Some(current.1.get());

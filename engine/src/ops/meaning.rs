@@ -180,7 +180,8 @@ impl<E: Env> Core<E> {
                 let shard = ShardId { index: index.uuid, number };
                 let view = match block::check_whole(index) {
                     Ok(()) => {
-                        self.view(shard).await.map_err(|down| down.error(&index.name, number))
+                        let view = self.view(shard).await;
+                        view.map_err(|down| down.error(&self.state(), index, number))
                     }
                     Err(error) => Err(error),
                 };

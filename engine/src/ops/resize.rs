@@ -221,7 +221,7 @@ impl<E: Env> Core<E> {
         for number in 0..source.settings.shard_count() {
             let shard = ShardId { index: source.uuid, number };
             let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
-            refreshed.map_err(|down| down.error(&source.name, number))?;
+            refreshed.map_err(|down| down.error(&self.state(), source, number))?;
             let view = match self.directory().shards.get(&shard) {
                 Some(Entry::Open(reader)) => reader.view.load(),
                 _ => {
@@ -241,9 +241,9 @@ impl<E: Env> Core<E> {
         for number in 0..index.settings.shard_count() {
             let shard = ShardId { index: uuid, number };
             let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
-            refreshed.map_err(|down| down.error(&index.name, number))?;
+            refreshed.map_err(|down| down.error(&self.state(), index, number))?;
             let flushed: Called<()> = self.ask(shard, |reply| ShardCall::Flush { reply }).await;
-            flushed.map_err(|down| down.error(&index.name, number))?;
+            flushed.map_err(|down| down.error(&self.state(), index, number))?;
         }
         Ok(())
     }
@@ -327,7 +327,9 @@ impl<E: Env> Core<E> {
                 continue;
             }
             let shard = ShardId { index: uuid, number: number as u32 };
-            self.settled(shard).await.map_err(|down| down.error(&index.name, shard.number))?;
+            self.settled(shard)
+                .await
+                .map_err(|down| down.error(&self.state(), index, shard.number))?;
             let mapping = Arc::clone(&index.mapping);
             let batch = WriteBatch { mapping_version: mapping.version(), arena, ops };
             let sent = self.send(shard, |reply| ShardCall::Write {
@@ -340,9 +342,9 @@ impl<E: Env> Core<E> {
         }
         for (number, sent) in under_way {
             let answer: Called<WriteAnswer> = sent.answer().await;
-            let answer = answer.map_err(|down| down.error(&index.name, number))?;
+            let answer = answer.map_err(|down| down.error(&self.state(), index, number))?;
             for one in answer.answers {
-                one.map_err(|error| failure::of_write(index, number, "", error))?;
+                one.map_err(|error| failure::of_write(&self.state(), index, number, "", error))?;
             }
         }
         Ok(())

@@ -511,7 +511,7 @@ impl<E: Env> Core<E> {
                             Standing::Started(Box::new(stats))
                         }
                         Err(down) => {
-                            let error = down.error(&index.name, number);
+                            let error = down.error(&self.state(), &index, number);
                             // The keeper hears of damage a moment later than who meets it.
                             Standing::Failed(Failure {
                                 why: error.reason.into(),

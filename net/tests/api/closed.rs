@@ -3,7 +3,7 @@
 use json::Value;
 use sim::Sim;
 
-use crate::place::{Client, at, at_once, failure, with_clients_on};
+use crate::place::{Client, at, at_once, failure, value, with_clients_on};
 
 /// Rounds of each client.
 const ROUNDS: usize = 12;
@@ -15,9 +15,9 @@ async fn write(client: &mut Client, ids: impl Iterator<Item = usize>) -> Vec<usi
         let written = client.call("PUT", &format!("/a/_doc/{id}"), r#"{"n":1}"#).await;
         match written.status {
             201 => done.push(id),
-            // It is closed just then, or opens.
-            400 | 404 | 503 => {}
-            other => panic!("{other}: {}", written.text()),
+            // It opens.
+            503 => {}
+            _ => assert_eq!(failure(&written), "400 index_closed_exception: closed"),
         }
     }
     done
@@ -66,6 +66,57 @@ fn an_index_that_two_close_and_open_at_once_keeps_its_documents() {
             for id in kept {
                 assert!(ids.contains(&id.to_string().as_str()), "seed {seed}: {id} of {ids:?}");
             }
+        });
+    }
+}
+
+/// A write that met a shard which was being closed was told that there is no such index.
+#[test]
+fn what_is_closed_while_it_is_written_to_is_called_closed() {
+    for seed in 0..8 {
+        with_clients_on(&Sim::new(seed), 4, |clients| async move {
+            let [mut closer, mut writer, mut bulker, mut reader]: [Client; 4] =
+                clients.try_into().ok().expect("four");
+            closer.good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+            closer.good("PUT", "/a/_doc/1", r#"{"n":1}"#).await;
+            let turn = async |client: &mut Client| {
+                for round in 0..4 * ROUNDS {
+                    let what = if round % 2 == 0 { "_close" } else { "_open" };
+                    client.good("POST", &format!("/a/{what}"), "").await;
+                }
+            };
+            // What is told of a shard that serves, of one that does not, and of an index that is closed.
+            let judge = |status: u64, told: &Value| {
+                if ![200, 201, 503].contains(&status) {
+                    let part = |key: &str| at(told, &["error", key]).as_str();
+                    let parts = [part("type"), part("reason"), part("index")];
+                    let closed = ["index_closed_exception", "closed", "a"].map(Some);
+                    assert_eq!((status, parts), (400, closed), "seed {seed}");
+                }
+            };
+            let ask = async |client: &mut Client, method: &str, target: &str, body: &str| {
+                for _ in 0..8 * ROUNDS {
+                    let answer = client.call(method, target, body).await;
+                    let told = value(&answer);
+                    let items = told.get("items").and_then(Value::as_array);
+                    for item in items.into_iter().flatten() {
+                        let item = at(item, &["index"]);
+                        judge(at(item, &["status"]).as_u64().expect("a status"), item);
+                    }
+                    judge(u64::from(answer.status), &told);
+                }
+            };
+            let lines: String = (0..200)
+                .map(|id| format!("{{\"index\":{{\"_id\":\"{id}\"}}}}\n{{\"n\":1}}\n"))
+                .collect();
+            type Work<'a> = std::pin::Pin<Box<dyn Future<Output = ()> + 'a>>;
+            let works: Vec<Work<'_>> = vec![
+                Box::pin(turn(&mut closer)),
+                Box::pin(ask(&mut writer, "POST", "/a/_doc", r#"{"n":1}"#)),
+                Box::pin(ask(&mut bulker, "POST", "/a/_bulk", &lines)),
+                Box::pin(ask(&mut reader, "GET", "/a/_source/1", "")),
+            ];
+            env::join_all(works).await;
         });
     }
 }
