@@ -23,6 +23,9 @@ pub struct Wanted {
     pub encoding: Encoding,
     /// Text was asked for by name.
     pub text: bool,
+    /// Only types were asked for that we do not write, each with a version: 406. Elasticsearch passes over
+    /// unknown types without one.
+    pub is_unwritten: bool,
 }
 
 impl Wanted {
@@ -42,11 +45,14 @@ impl Wanted {
     #[must_use]
     pub fn format(self, name: &str) -> Option<Self> {
         match name {
-            "txt" | "text" => Some(Self { structured: false, text: true, ..self }),
+            "txt" | "text" => {
+                Some(Self { structured: false, text: true, is_unwritten: false, ..self })
+            }
             _ => Encoding::of_name(name).map(|encoding| Self {
                 structured: true,
                 text: false,
                 encoding,
+                is_unwritten: false,
                 ..self
             }),
         }
@@ -121,6 +127,12 @@ fn encoding(name: &str) -> Option<Encoding> {
     Encoding::of_name(sub.strip_prefix("vnd.elasticsearch+").unwrap_or(sub))
 }
 
+/// May an answer be of this type? What is no application's is left to the calls: some write tables.
+fn is_written(name: &str) -> bool {
+    let Some(sub) = name.strip_prefix("application/") else { return true };
+    matches!(sub, "*" | "x-ndjson" | "vnd.elasticsearch+x-ndjson") || encoding(name).is_some()
+}
+
 fn version(kind: &Type, encoding: Encoding) -> std::result::Result<Encoding, Unfit> {
     match kind.compatible {
         None | Some(Some(7..=9)) => Ok(encoding),
@@ -137,7 +149,7 @@ pub fn wanted(value: Option<&str>, content_type: Option<&str>) -> Result<Wanted>
     else {
         return Ok(as_it_came(content_type));
     };
-    let mut wanted = Wanted::default();
+    let mut wanted = Wanted { is_unwritten: true, ..Wanted::default() };
     let several = value.contains(',');
     for one in value.split(',') {
         let Some(kind) = parse(one) else {
@@ -155,6 +167,7 @@ pub fn wanted(value: Option<&str>, content_type: Option<&str>) -> Result<Wanted>
                 }
             }
         }
+        wanted.is_unwritten &= kind.compatible.is_some() && !is_written(&kind.name);
         match kind.name.as_str() {
             "application/x-ndjson" | "application/vnd.elasticsearch+x-ndjson" => {
                 wanted.structured |= !several;
@@ -222,6 +235,42 @@ mod tests {
         for bad in ["foo", "a b/c", "/", "application/json; charset"] {
             assert_eq!(check_body(Some(bad)), Err(Unfit::Malformed), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_type_with_a_version_is_written_or_refused() {
+        for (accept, is_unwritten) in [
+            ("application/vnd.elasticsearch+xml;compatible-with=8", true),
+            ("Application/VND.Elasticsearch+XML; Compatible-With=7", true),
+            ("application/xml; compatible-with=8", true),
+            ("application/vnd.elasticsearch+arrow+stream;compatible-with=8", true),
+            ("application/vnd.elasticsearch+;compatible-with=8", true),
+            (
+                "application/xml;compatible-with=8,application/vnd.elasticsearch+foo;compatible-with=8",
+                true,
+            ),
+            // Somebody who takes something else, too.
+            ("application/vnd.elasticsearch+xml;compatible-with=8,text/plain", false),
+            ("application/vnd.elasticsearch+xml;compatible-with=8, */*", false),
+            // Unknown ones without a version ask for nothing.
+            ("application/vnd.elasticsearch+xml", false),
+            ("application/xml", false),
+            ("image/png", false),
+            ("application/*;compatible-with=8", false),
+            ("text/vnd.elasticsearch+plain;compatible-with=8", false),
+            ("text/vnd.elasticsearch+csv;compatible-with=8", false),
+            ("application/vnd.elasticsearch+json;compatible-with=8", false),
+            ("application/vnd.elasticsearch+x-ndjson;compatible-with=8", false),
+            ("application/vnd.elasticsearch+yaml;compatible-with=8", false),
+            ("application/vnd.elasticsearch+cbor;compatible-with=8", false),
+            ("application/vnd.elasticsearch+smile;compatible-with=8", false),
+        ] {
+            let asked = wanted(Some(accept), None).expect("good");
+            assert_eq!(asked.is_unwritten, is_unwritten, "{accept}");
+            // The parameter `format` is asked before the header.
+            assert!(!asked.format("json").expect("a format").is_unwritten, "{accept}");
+        }
+        assert!(!wanted(None, None).expect("nothing asked for").is_unwritten);
     }
 
     #[test]

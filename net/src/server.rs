@@ -260,7 +260,12 @@ const NAMES_OF_OTHERS: [&str; 3] = ["PATCH", "TRACE", "CONNECT"];
 const OTHER: usize = FAMILIES.len() - 1;
 
 impl Look {
-    fn read(&mut self, params: &Params, head: &http::Head) -> Result<()> {
+    /// Reads what is asked for; or the answer to a caller who takes nothing that we write.
+    fn read(
+        &mut self,
+        params: &Params,
+        head: &http::Head,
+    ) -> Result<std::result::Result<(), Reply>> {
         self.pretty = params.flag("pretty", false)?;
         self.human = params.flag("human", false)?;
         if params.flag("error_trace", false)? {
@@ -288,7 +293,13 @@ impl Look {
                     .ok_or_else(|| Error::illegal_argument(format!("unknown format [{name}]")))?;
             }
         }
-        Ok(())
+        if self.wanted.is_unwritten {
+            self.filter.clear();
+            let accept = head.text("accept").unwrap_or_default();
+            let sentence = format!("Accept header [{accept}] is not supported");
+            return Ok(Err(fail::plain(406, &sentence)));
+        }
+        Ok(Ok(()))
     }
 }
 
@@ -364,10 +375,12 @@ impl<E: Env> Inner<E> {
         }
         // Administrators call as they call the store, and read as they read it.
         let mut look = oauth.administers(&target).then(Look::default);
-        if let Some(look) = &mut look
-            && let Err(error) = Params::parse(&target).and_then(|params| look.read(&params, head))
-        {
-            return Some(fail::reply(&error, Trace::No));
+        if let Some(look) = &mut look {
+            match Params::parse(&target).and_then(|params| look.read(&params, head)) {
+                Ok(Ok(())) => {}
+                Ok(Err(reply)) => return Some(reply),
+                Err(error) => return Some(fail::reply(&error, Trace::No)),
+            }
         }
         let visit = Visit {
             core: &self.core,
@@ -434,7 +447,9 @@ impl<E: Env> Inner<E> {
     ) -> Result<Reply> {
         let target = Target::new(head.target());
         let params = Params::parse(&target)?;
-        look.read(&params, head)?;
+        if let Err(reply) = look.read(&params, head)? {
+            return Ok(reply);
+        }
         let judged = match (judged, head.method()) {
             // A browser's question before the question carries no credential.
             (None | Some(Judged::Anybody { .. }), Method::Options) => {

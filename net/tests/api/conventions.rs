@@ -193,6 +193,44 @@ fn media_types_are_judged() {
     });
 }
 
+/// A client that asked for a type which we do not write was answered in JSON, under that type's version.
+#[test]
+fn a_type_that_is_not_written_is_not_acceptable() {
+    const XML: &str = "application/vnd.elasticsearch+xml;compatible-with=8";
+    const FOO: &str = "application/foo; compatible-with=7";
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"n":1}"#).await;
+        for (method, target, body) in [
+            ("GET", "/", &b""[..]),
+            ("GET", "/a/_doc/1?filter_path=_id", b""),
+            ("GET", "/_cat/indices", b""),
+            ("POST", "/a/_search", b"{}"),
+            ("GET", "/nothing/_doc/1", b""),
+        ] {
+            for accept in [XML, FOO] {
+                let fields = [("Accept", accept), ("Content-Type", "application/json")];
+                let answer = client.call_with(method, target, &fields, body).await;
+                let told = format!("406 Accept header [{accept}] is not supported");
+                assert_eq!(failure(&answer), told, "{method} {target}");
+            }
+        }
+        for (target, accept, status) in [
+            ("/?format=json", XML, 200),
+            ("/", "application/vnd.elasticsearch+xml;compatible-with=8, application/json", 200),
+            ("/", "application/vnd.elasticsearch+xml", 200),
+            ("/", "image/png", 200),
+            ("/nothing", "application/json", 404),
+        ] {
+            let answer = client.call_with("GET", target, &[("Accept", accept)], b"").await;
+            assert_eq!(answer.status, status, "{target} {accept}");
+        }
+        // What was refused was not done.
+        let fields = [("Accept", XML), ("Content-Type", "application/json")];
+        client.call_with("PUT", "/a/_doc/2", &fields, b"{}").await;
+        assert_eq!(client.call("GET", "/a/_doc/2", "").await.status, 404);
+    });
+}
+
 #[test]
 fn answers_are_dressed_as_asked() {
     with_node(|mut client| async move {
