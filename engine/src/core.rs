@@ -230,6 +230,11 @@ impl<E: Env> Core<E> {
         Ok(done.expect("who asked is still here"))
     }
 
+    /// Lets others run, where whoever calls it has run for long enough.
+    pub(crate) fn pause(&self) -> impl AsyncFn() {
+        async || self.env.spawn().yield_if_needed().await
+    }
+
     /// Whose turn it is.
     pub fn turns(&self) -> &Turns<E> {
         &self.turns

@@ -2,7 +2,7 @@
 
 pub mod block;
 pub mod date_math;
-mod names;
+pub(crate) mod names;
 pub mod preference;
 pub mod resolve;
 pub mod route;

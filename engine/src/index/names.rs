@@ -1,6 +1,8 @@
 //! The cluster state as the resolver asks it.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
 
 use cluster::State;
 
@@ -28,12 +30,12 @@ impl Names for State {
         Some(targets.collect())
     }
 
-    fn indices(&self) -> Vec<Cow<'_, str>> {
-        self.indices.keys().map(|name| Cow::from(&**name)).collect()
+    fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
+        beginning(&self.indices, prefix).map(|(name, _)| name)
     }
 
-    fn aliases(&self) -> Vec<Cow<'_, str>> {
-        self.aliases.keys().map(|name| Cow::from(&**name)).collect()
+    fn aliases<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
+        beginning(&self.aliases, prefix).map(|(name, _)| name)
     }
 
     fn stream(&self, name: &str) -> Option<Vec<String>> {
@@ -41,7 +43,17 @@ impl Names for State {
         Some(stream.indices.iter().map(ToString::to_string).collect())
     }
 
-    fn streams(&self) -> Vec<(Cow<'_, str>, bool)> {
-        self.data_streams.iter().map(|(name, stream)| (Cow::from(&**name), stream.hidden)).collect()
+    fn streams<'n>(&'n self, prefix: &str) -> impl Iterator<Item = (&'n str, bool)> {
+        beginning(&self.data_streams, prefix).map(|(name, stream)| (name, stream.hidden))
     }
+}
+
+/// What stands under names that begin so.
+pub(crate) fn beginning<'n, V>(
+    all: &'n BTreeMap<Arc<str>, V>,
+    prefix: &str,
+) -> impl Iterator<Item = (&'n str, &'n V)> {
+    let from = (Bound::Included(prefix), Bound::Unbounded);
+    let names = all.range::<str, _>(from).map(|(name, value)| (&**name, value));
+    names.take_while(move |(name, _)| name.starts_with(prefix))
 }

@@ -7,24 +7,25 @@
 //!    what is left.
 //! 3. A wildcard never names what the caller may not see; a concrete name always reaches the gate.
 //!
+//! 4. A pattern looks at no name that does not begin as it does.
+//!
 //! Not here: remote clusters (`a:b`), which are refused as Elasticsearch refuses an unknown one.
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
-
+use base::hash::Set;
 use json::Value;
 
 use super::date_math;
 use crate::error::{Error, Result};
 use crate::ops::IndicesOptions;
 
+mod effort;
+mod found;
+
+pub(crate) use effort::Effort;
+use found::{Excluded, Found, Met, Way};
+
 /// The longest expression that is read, in bytes: the limit of a request line is below it.
 const EXPRESSION_BYTES_MAX: usize = 64 * 1024;
-
-/// Names that are held against patterns, and ways that are looked through for exclusions, by one expression
-/// of several parts; about 100 ms of a core. Two thousand names bear a thousand patterns.
-const WORK_MAX: usize = 1 << 21;
 
 /// What resolving needs to know of the cluster.
 pub trait Names {
@@ -32,17 +33,17 @@ pub trait Names {
     fn index(&self, name: &str) -> Option<Facts>;
     /// The indices behind the alias of that name, sorted by name.
     fn alias(&self, name: &str) -> Option<Vec<AliasTarget>>;
-    /// All index names, sorted.
-    fn indices(&self) -> Vec<Cow<'_, str>>;
-    /// All alias names, sorted.
-    fn aliases(&self) -> Vec<Cow<'_, str>>;
+    /// The names of indices that begin so, sorted.
+    fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str>;
+    /// The names of aliases that begin so, sorted.
+    fn aliases<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str>;
     /// The indices of the data stream of that name, oldest first; writes go to the last.
     fn stream(&self, _name: &str) -> Option<Vec<String>> {
         None
     }
-    /// All data streams, sorted, and whether each hides from wildcards.
-    fn streams(&self) -> Vec<(Cow<'_, str>, bool)> {
-        Vec::new()
+    /// The data streams whose names begin so, sorted, and whether each hides from wildcards.
+    fn streams<'n>(&'n self, _prefix: &str) -> impl Iterator<Item = (&'n str, bool)> {
+        std::iter::empty()
     }
 }
 
@@ -128,30 +129,30 @@ impl Call {
 }
 
 /// Resolves an expression; empty and `_all` and `*` mean all. `_all` in a list is a name that nothing
-/// can bear.
+/// can bear. `pause` is called now and then, and may let others run.
 ///
 /// # Errors
 /// `index_not_found_exception` for a missing concrete name (unless ignored) or for any wildcard
 /// without match where that is not allowed; `index_closed_exception` for a closed index that was
 /// named or asked for; `invalid_index_name_exception` for a name with `_` in front;
-/// `illegal_argument_exception` where it is too much work ([`WORK_MAX`]).
-pub fn resolve(
+/// `illegal_argument_exception` where it is too much work ([`Effort`]).
+pub async fn resolve(
     names: &impl Names,
     expression: &str,
     call: Call,
     now_ms: i64,
     sees: impl Fn(&str) -> bool,
+    pause: &impl AsyncFn(),
 ) -> Result<Vec<Resolved>> {
     if expression.len() > EXPRESSION_BYTES_MAX {
         return Err(Error::illegal_argument("the index expression is too long"));
     }
-    let mut found = Found::default();
-    let all =
-        All { names, indices: OnceCell::new(), streams: OnceCell::new(), aliases: OnceCell::new() };
+    let mut reading =
+        Reading { names, call, sees, found: Found::default(), effort: Effort::new(pause) };
     let mut after_wildcard = false;
     // What was said since a part of the other kind says nothing more.
-    let mut said: BTreeSet<&str> = BTreeSet::new();
-    let (mut excluded_last, mut work) = (false, 0usize);
+    let mut said: Set<&str> = Set::default();
+    let mut excluded: Option<Excluded> = None;
     let parts = split(expression);
     let whole = parts.is_empty() || expression == "_all";
     let IndicesOptions { allow_no_indices, expand_open, expand_closed, expand_hidden, .. } =
@@ -162,9 +163,12 @@ pub fn resolve(
             Some(name) if after_wildcard => (true, name),
             _ => (false, part),
         };
-        if excludes != excluded_last {
+        if excludes != excluded.is_some() {
             said.clear();
-            excluded_last = excludes;
+            match excluded.take() {
+                None => excluded = Some(Excluded::default()),
+                Some(done) => reading.found.exclude(&done, &mut reading.effort).await,
+            }
         }
         if !said.insert(part) {
             continue;
@@ -178,37 +182,29 @@ pub fn resolve(
         if !excludes && name.starts_with('_') {
             return Err(reserved(name));
         }
+        reading.effort.check()?;
+        reading.effort.look().await;
         // With `none` a star is a letter like any other, but for all together.
         let pattern = name.contains('*') && (expands || whole);
-        let step = if pattern { all.count(call) } else { 0 };
-        let step = step + if excludes { found.list.len() } else { 0 };
-        if work > 0 && work + step > WORK_MAX {
-            return Err(Error::illegal_argument(format!(
-                "the index expression is too costly: its patterns and exclusions look at more than \
-                 [{WORK_MAX}] names together"
-            )));
-        }
-        work += step;
-        match (pattern, excludes) {
-            (true, true) => {
-                if !allow_no_indices && wildcard(&all, name, call, &sees).is_empty() {
-                    return Err(missing(name, call.resource_type));
-                }
-                found.exclude_all(&wildcard(&all, name, call, &|_: &str| true));
-            }
-            (false, true) => found.exclude(name),
-            (true, false) => {
+        match (pattern, &mut excluded) {
+            (true, excluded) => {
                 after_wildcard = true;
-                let met = wildcard(&all, name, call, &sees);
-                if met.is_empty() && !allow_no_indices {
+                let met = reading.wildcard(&Pattern::new(name), excluded.as_mut()).await;
+                if !met && !allow_no_indices {
                     return Err(missing(name, call.resource_type));
                 }
-                found.list.extend(met);
             }
-            (false, false) => concrete(names, name, call, &mut found)?,
+            (false, Some(excluded)) => {
+                excluded.names.insert(name.to_owned());
+            }
+            (false, None) => reading.concrete(name)?,
         }
     }
-    let list = found.resolved(call, &sees)?;
+    let Reading { mut found, mut effort, sees, .. } = reading;
+    if let Some(excluded) = excluded {
+        found.exclude(&excluded, &mut effort).await;
+    }
+    let list = found.resolved(call, &sees, &mut effort).await?;
     if list.is_empty() && !allow_no_indices {
         let name = if whole { "_all" } else { expression };
         return Err(missing(name, call.resource_type));
@@ -246,280 +242,177 @@ pub(crate) fn no_such_cluster(cluster: &str) -> Error {
     )
 }
 
-/// All names, brought once for all patterns of an expression.
-struct All<'a, N> {
+/// A name with stars, and the letters before the first of them.
+pub(crate) struct Pattern<'p> {
+    text: &'p str,
+    pub prefix: &'p str,
+    /// One star at the end: whatever begins so is meant.
+    is_prefix: bool,
+}
+
+impl<'p> Pattern<'p> {
+    pub fn new(text: &'p str) -> Self {
+        let prefix = text.split('*').next().unwrap_or_default();
+        Self { text, prefix, is_prefix: prefix.len() + 1 == text.len() }
+    }
+
+    /// Is a name meant that begins as this does?
+    pub fn fits(&self, name: &str) -> bool {
+        self.is_prefix || matches(self.text, name)
+    }
+
+    /// Does a pattern show what hides, or not? What hides is matched by one that says the dot itself.
+    pub fn shows(&self, name: &str, hidden: bool, call: Call) -> bool {
+        let dotted = name.starts_with('.') && self.text.starts_with('.');
+        !hidden || call.options.expand_hidden || dotted
+    }
+}
+
+/// An expression being read.
+struct Reading<'a, N, S, P> {
     names: &'a N,
-    indices: OnceCell<Vec<Cow<'a, str>>>,
-    streams: OnceCell<Vec<(Cow<'a, str>, bool)>>,
-    aliases: OnceCell<Vec<Cow<'a, str>>>,
+    call: Call,
+    sees: S,
+    found: Found,
+    effort: Effort<'a, P>,
 }
 
-impl<N: Names> All<'_, N> {
-    fn indices(&self) -> &[Cow<'_, str>] {
-        self.indices.get_or_init(|| self.names.indices())
-    }
-
-    fn streams(&self) -> &[(Cow<'_, str>, bool)] {
-        self.streams.get_or_init(|| self.names.streams())
-    }
-
-    fn aliases(&self) -> &[Cow<'_, str>] {
-        self.aliases.get_or_init(|| self.names.aliases())
-    }
-
-    /// So many names a pattern is held against.
-    fn count(&self, call: Call) -> usize {
-        match call.ignore_aliases {
-            true => self.indices().len(),
-            false => self.indices().len() + self.streams().len() + self.aliases().len(),
-        }
-    }
-}
-
-/// What the parts of an expression led to so far, in order.
-#[derive(Default)]
-struct Found {
-    list: Vec<Met>,
-}
-
-/// One way to one index.
-struct Met {
-    index: String,
-    /// The name that was written out; `None` for a wildcard's.
-    by: Option<String>,
-    /// What the way says; `None` where the alias that it led through was excluded afterwards.
-    way: Option<Way>,
-    /// Id of a closed index where closed ones are refused: what is excluded later is no error.
-    shut: Option<[u8; 16]>,
-}
-
-/// What the way that led to an index says of it.
-#[derive(Default)]
-struct Way {
-    filter: Option<Value>,
-    routing: Option<String>,
-    alias: Option<String>,
-}
-
-impl Way {
-    fn of(alias: &str, target: &AliasTarget) -> Self {
-        Self {
-            filter: target.filter.clone(),
-            routing: target.search_routing.clone(),
-            alias: Some(alias.to_owned()),
-        }
-    }
-
-    /// The alias's routing leads a search only where the alias itself was named.
-    fn by_wildcard(alias: &str, target: &AliasTarget) -> Self {
-        Self { routing: None, ..Self::of(alias, target) }
-    }
-}
-
-impl Found {
-    /// Takes one name away: an index that a wildcard met, or a name that was written out. The
-    /// indices behind an alias stay where a wildcard met them.
-    fn exclude(&mut self, name: &str) {
-        self.list.retain(|met| match &met.by {
-            None => met.index != name,
-            Some(by) => by != name,
-        });
-        for met in &mut self.list {
-            let through = met.way.as_ref().and_then(|way| way.alias.as_deref());
-            if met.by.is_none() && through == Some(name) {
-                met.way = None;
+impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
+    /// Adds what a pattern meets, or has it excluded. True where it met something that the caller may see.
+    async fn wildcard(
+        &mut self,
+        pattern: &Pattern<'_>,
+        mut excluded: Option<&mut Excluded>,
+    ) -> bool {
+        let names = self.names;
+        let mut met = false;
+        for name in names.indices(pattern.prefix) {
+            self.effort.look().await;
+            if pattern.fits(name)
+                && let Some(facts) = names.index(name)
+                && pattern.shows(name, facts.hidden, self.call)
+            {
+                met |= self.meet(name, facts, None, excluded.as_deref_mut());
             }
         }
-    }
-
-    /// Takes away the indices that a wildcard met.
-    fn exclude_all(&mut self, excluded: &[Met]) {
-        let excluded: BTreeSet<&str> = excluded.iter().map(|met| met.index.as_str()).collect();
-        self.list.retain(|met| {
-            let itself = met.by.as_ref().is_none_or(|by| *by == met.index);
-            !(itself && excluded.contains(met.index.as_str()))
-        });
-    }
-
-    /// The indices, each once.
-    fn resolved(self, call: Call, sees: &impl Fn(&str) -> bool) -> Result<Vec<Resolved>> {
-        let mut list: Vec<Resolved> = Vec::with_capacity(self.list.len());
-        // Where an index stands, and the aliases that led to it.
-        let mut places: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
-        let led: BTreeSet<String> = match self.list.iter().all(|met| met.way.is_some()) {
-            true => BTreeSet::new(),
-            false => {
-                let left = self.list.iter().filter(|met| met.way.is_some());
-                left.map(|met| met.index.clone()).collect()
+        if self.call.ignore_aliases {
+            return met;
+        }
+        for (stream, hidden) in names.streams(pattern.prefix) {
+            self.effort.look().await;
+            if !pattern.fits(stream) || !pattern.shows(stream, hidden, self.call) {
+                continue;
             }
-        };
-        for met in self.list {
-            let way = match met.way {
-                Some(way) => way,
-                // Without its alias the index stands for itself, unless another way is left, or
-                // only the alias was to be seen.
-                None if led.contains(&met.index) || !sees(&met.index) => continue,
-                None => Way::default(),
-            };
-            match met.shut {
-                Some(_) if call.options.ignore_unavailable => continue,
-                Some(uuid) => return Err(closed(&met.index, uuid)),
-                None => {}
-            }
-            match places.get_mut(&met.index) {
-                Some((place, via)) => also(&mut list[*place], via, way),
-                None => {
-                    let via = way.alias.iter().cloned().collect();
-                    places.insert(met.index.clone(), (list.len(), via));
-                    list.push(Resolved {
-                        routing: values(&way),
-                        filters: way.filter.into_iter().collect(),
-                        via: way.alias.into_iter().collect(),
-                        index: met.index,
-                    });
+            for name in names.stream(stream).unwrap_or_default() {
+                self.effort.look().await;
+                if let Some(facts) = names.index(&name) {
+                    met |= self.meet(&name, facts, None, excluded.as_deref_mut());
                 }
             }
         }
-        Ok(list)
-    }
-}
-
-/// The routing values of a way.
-fn values(way: &Way) -> Vec<String> {
-    let values = way.routing.as_deref().unwrap_or_default().split(',');
-    values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
-}
-
-/// Another way to a known index, to which `via` led before.
-fn also(known: &mut Resolved, via: &mut BTreeSet<String>, way: Way) {
-    let values = values(&way);
-    match way.alias {
-        None => known.via.clear(),
-        Some(alias) if !known.via.is_empty() && via.insert(alias.clone()) => {
-            known.via.push(alias);
+        for alias in names.aliases(pattern.prefix) {
+            self.effort.look().await;
+            if !pattern.fits(alias) {
+                continue;
+            }
+            for target in names.alias(alias).unwrap_or_default() {
+                self.effort.look().await;
+                if let Some(facts) = names.index(&target.index)
+                    && pattern.shows(alias, target.is_hidden, self.call)
+                {
+                    let way = Some((alias, &target));
+                    met |= self.meet(&target.index, facts, way, excluded.as_deref_mut());
+                }
+            }
         }
-        Some(_) => {}
+        met
     }
-    // A way without a filter shows everything; one without routing leads to all shards.
-    match way.filter {
-        None => known.filters.clear(),
-        Some(filter) if !known.filters.is_empty() => known.filters.push(filter),
-        Some(_) => {}
-    }
-    if values.is_empty() {
-        known.routing.clear();
-    } else if !known.routing.is_empty() {
-        known.routing.extend(values);
-    }
-}
 
-/// What a pattern meets.
-fn wildcard(
-    all: &All<'_, impl Names>,
-    pattern: &str,
-    call: Call,
-    sees: &impl Fn(&str) -> bool,
-) -> Vec<Met> {
-    let options = call.options;
-    let mut found = Vec::new();
-    // What hides is matched by a pattern that says the dot itself.
-    let shows = |name: &str, hidden: bool| {
-        let dotted = name.starts_with('.') && pattern.starts_with('.');
-        !hidden || options.expand_hidden || dotted
-    };
-    let mut add = |name: &str, facts: Facts, alias: Option<(&str, &AliasTarget)>| {
-        let state = if facts.open { options.expand_open } else { options.expand_closed };
+    /// A pattern met an index, perhaps through an alias. True where the caller may see it: then it is
+    /// added, unless it is excluded, which needs no right.
+    fn meet(
+        &mut self,
+        index: &str,
+        facts: Facts,
+        alias: Option<(&str, &AliasTarget)>,
+        excluded: Option<&mut Excluded>,
+    ) -> bool {
+        let options = self.call.options;
+        if !(if facts.open { options.expand_open } else { options.expand_closed }) {
+            return false;
+        }
         // A role may name the alias alone.
-        if state && (sees(name) || alias.is_some_and(|(alias, _)| sees(alias))) {
-            let way = alias.map(|(alias, target)| Way::by_wildcard(alias, target));
-            found.push(Met {
-                index: name.to_owned(),
-                by: None,
-                way: Some(way.unwrap_or_default()),
-                // Whoever asks for closed ones meets them.
-                shut: (!facts.open && call.forbid_closed).then_some(facts.uuid),
-            });
+        let sees = &self.sees;
+        let is_seen = || sees(index) || alias.is_some_and(|(alias, _)| sees(alias));
+        if let Some(excluded) = excluded {
+            excluded.indices.insert(index.to_owned());
+            // Whether one may be seen is asked only where that makes an error.
+            return options.allow_no_indices || is_seen();
         }
-    };
-    let names = all.names;
-    for name in all.indices() {
-        if matches(pattern, name)
-            && let Some(facts) = names.index(name)
-            && shows(name, facts.hidden)
-        {
-            add(name, facts, None);
+        if !is_seen() {
+            return false;
         }
+        let way = alias.map(|(alias, target)| Way::by_wildcard(alias, target));
+        self.found.add_once(Met {
+            index: index.to_owned(),
+            by: None,
+            way: Some(way.unwrap_or_default()),
+            // Whoever asks for closed ones meets them.
+            shut: shut(facts, self.call),
+        });
+        true
     }
-    if call.ignore_aliases {
-        return found;
-    }
-    for (stream, hidden) in all.streams() {
-        if !matches(pattern, stream) || !shows(stream, *hidden) {
-            continue;
-        }
-        for name in names.stream(stream).unwrap_or_default() {
-            if let Some(facts) = names.index(&name) {
-                add(&name, facts, None);
-            }
-        }
-    }
-    for alias in all.aliases() {
-        if !matches(pattern, alias) {
-            continue;
-        }
-        for target in names.alias(alias).unwrap_or_default() {
-            if let Some(facts) = names.index(&target.index)
-                && shows(alias, target.is_hidden)
-            {
-                add(&target.index, facts, Some((alias, &target)));
-            }
-        }
-    }
-    found
-}
 
-fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Result<()> {
-    let mut add = |index: &str, way: Way| {
-        if let Some(facts) = names.index(index) {
-            found.list.push(Met {
-                index: index.to_owned(),
-                by: Some(name.to_owned()),
-                way: Some(way),
-                shut: (!facts.open && call.forbid_closed).then_some(facts.uuid),
-            });
+    /// Adds what a name that is written out leads to.
+    fn concrete(&mut self, name: &str) -> Result<()> {
+        let (names, call) = (self.names, self.call);
+        let mut add = |index: &str, way: Way| {
+            if let Some(facts) = names.index(index) {
+                self.found.add(Met {
+                    index: index.to_owned(),
+                    by: Some(name.to_owned()),
+                    way: Some(way),
+                    shut: shut(facts, call),
+                });
+            }
+        };
+        if names.index(name).is_some() {
+            add(name, Way::default());
+            return Ok(());
         }
-    };
-    if names.index(name).is_some() {
-        add(name, Way::default());
-        return Ok(());
-    }
-    let stream = names.stream(name);
-    let targets = names.alias(name);
-    if call.ignore_aliases && (stream.is_some() || targets.is_some()) {
+        let stream = names.stream(name);
+        let targets = names.alias(name);
+        if call.ignore_aliases && (stream.is_some() || targets.is_some()) {
+            if call.options.ignore_unavailable {
+                return Ok(());
+            }
+            let what = if stream.is_some() { "a data stream" } else { "an alias" };
+            return Err(Error::illegal_argument(format!(
+                "The provided expression [{name}] matches {what}, specify the corresponding concrete \
+                 indices instead."
+            )));
+        }
+        if let Some(indices) = stream {
+            indices.iter().for_each(|index| add(index, Way::default()));
+            return Ok(());
+        }
+        if let Some(targets) = targets {
+            targets.iter().for_each(|target| add(&target.index, Way::of(name, target)));
+            return Ok(());
+        }
         if call.options.ignore_unavailable {
             return Ok(());
         }
-        let what = if stream.is_some() { "a data stream" } else { "an alias" };
-        return Err(Error::illegal_argument(format!(
-            "The provided expression [{name}] matches {what}, specify the corresponding concrete \
-             indices instead."
-        )));
+        if let Some((cluster, _)) = name.split_once(':') {
+            return Err(no_such_cluster(cluster));
+        }
+        Err(missing(name, call.resource_type))
     }
-    if let Some(indices) = stream {
-        indices.iter().for_each(|index| add(index, Way::default()));
-        return Ok(());
-    }
-    if let Some(targets) = targets {
-        targets.iter().for_each(|target| add(&target.index, Way::of(name, target)));
-        return Ok(());
-    }
-    if call.options.ignore_unavailable {
-        return Ok(());
-    }
-    if let Some((cluster, _)) = name.split_once(':') {
-        return Err(no_such_cluster(cluster));
-    }
-    Err(missing(name, call.resource_type))
+}
+
+/// The id of an index that is closed, where the call refuses such.
+fn shut(facts: Facts, call: Call) -> Option<[u8; 16]> {
+    (!facts.open && call.forbid_closed).then_some(facts.uuid)
 }
 
 /// Parts of a list without the empty ones at its end; commas inside `<…>` belong to date math.

@@ -1,5 +1,9 @@
 //! Stories of names.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::task::{Context, Poll, Waker};
+
 use super::*;
 use crate::index::single::{One, Purpose, resolve_one};
 
@@ -35,12 +39,32 @@ impl Names for Sample {
         }
     }
 
-    fn indices(&self) -> Vec<Cow<'_, str>> {
-        [".sys", "a1", "a2", "b", "shut"].map(Cow::from).to_vec()
+    fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
+        let all = [".sys", "a1", "a2", "b", "shut"];
+        all.into_iter().filter(move |name| name.starts_with(prefix))
     }
 
-    fn aliases(&self) -> Vec<Cow<'_, str>> {
-        ["both", "one"].map(Cow::from).to_vec()
+    fn aliases<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
+        ["both", "one"].into_iter().filter(move |name| name.starts_with(prefix))
+    }
+}
+
+/// Resolves without a pause.
+fn resolve(
+    names: &impl Names,
+    expression: &str,
+    call: Call,
+    now_ms: i64,
+    sees: impl Fn(&str) -> bool,
+) -> Result<Vec<Resolved>> {
+    at_once(super::resolve(names, expression, call, now_ms, sees, &async || {}))
+}
+
+/// The value of a future that waits for nothing.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("it waits"),
     }
 }
 
@@ -222,33 +246,63 @@ fn stars_match_as_a_plain_search_would() {
     }
 }
 
-/// As many indices as asked for, and as many aliases of the first.
-struct Many(usize);
+/// As many indices as asked for, and as many aliases of the first. It counts how often it is asked.
+struct Many {
+    indices: BTreeSet<String>,
+    aliases: BTreeSet<String>,
+    asked: Cell<usize>,
+}
+
+impl Many {
+    fn new(many: usize) -> Self {
+        let named = |first: char| (0..many).map(|at| format!("{first}{at:05}")).collect();
+        Self { indices: named('i'), aliases: named('a'), asked: Cell::default() }
+    }
+
+    fn beginning<'n>(
+        &'n self,
+        all: &'n BTreeSet<String>,
+        prefix: &str,
+    ) -> impl Iterator<Item = &'n str> {
+        let names = all.range(prefix.to_owned()..).map(String::as_str);
+        names.take_while(move |name| name.starts_with(prefix)).inspect(|_| self.count())
+    }
+
+    fn count(&self) {
+        self.asked.set(self.asked.get() + 1);
+    }
+}
 
 impl Names for Many {
     fn index(&self, name: &str) -> Option<Facts> {
-        name.starts_with('i').then_some(Facts { open: true, hidden: false, uuid: [0; 16] })
+        let facts = Facts { open: true, hidden: false, uuid: [0; 16] };
+        self.indices.contains(name).then_some(facts)
     }
 
     fn alias(&self, name: &str) -> Option<Vec<AliasTarget>> {
         let target = AliasTarget {
-            index: "i0".to_owned(),
+            index: "i00000".to_owned(),
             filter: None,
             search_routing: None,
             index_routing: None,
             is_write_index: None,
             is_hidden: false,
         };
-        name.starts_with('a').then(|| vec![target])
+        self.aliases.contains(name).then(|| vec![target])
     }
 
-    fn indices(&self) -> Vec<Cow<'_, str>> {
-        (0..self.0).map(|at| format!("i{at}").into()).collect()
+    fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
+        self.beginning(&self.indices, prefix)
     }
 
-    fn aliases(&self) -> Vec<Cow<'_, str>> {
-        (0..self.0).map(|at| format!("a{at}").into()).collect()
+    fn aliases<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
+        self.beginning(&self.aliases, prefix)
     }
+}
+
+/// A list of `many` names or patterns, each made of its number.
+fn list(many: usize, name: impl Fn(usize) -> String) -> String {
+    (0..many).map(name).collect::<Vec<_>>().join(",")
 }
 
 /// A hundred thousand aliases of one index took a core 44 s: each was looked for among those before. A line of
@@ -257,22 +311,73 @@ impl Names for Many {
 fn the_work_of_an_expression_is_bounded() {
     let call = Call::new(IndicesOptions::default());
     let resolved =
-        |many: usize, expression: &str| resolve(&Many(many), expression, call, 0, |_| true);
+        |many: usize, expression: &str| resolve(&Many::new(many), expression, call, 0, |_| true);
     let one = resolved(50_000, "a*").expect("one pattern is always read");
     assert_eq!((one.len(), one[0].via.len()), (1, 50_000));
     // What is said twice is read once.
     let again = format!("{}{}", "*,".repeat(1_000), "-*,".repeat(1_000));
     assert_eq!(resolved(2_000, &again), Ok(Vec::new()));
-    let many: Vec<String> = (0..1_000).map(|at| format!("x{at}*")).collect();
-    assert!(resolved(1_000, &many.join(",")).is_ok());
+    assert!(resolved(1_000, &list(1_000, |at| format!("*x{at}*"))).is_ok());
     for sign in ["", "-"] {
-        let many: Vec<String> = (0..1_000).map(|at| format!("{sign}x{at}*")).collect();
-        let error = resolved(20_000, &format!("*,{}", many.join(","))).expect_err("too much");
+        let many = list(1_000, |at| format!("{sign}*x{at}*"));
+        let error = resolved(20_000, &format!("*,{many}")).expect_err("too much");
         assert!(error.reason.starts_with("the index expression is too costly"), "{}", error.reason);
     }
-    let each: Vec<String> = (0..5_000).map(|at| format!("-i{at}")).collect();
-    let error = resolved(5_000, &format!("*,{}", each.join(","))).expect_err("too much");
-    assert!(error.reason.starts_with("the index expression is too costly"), "{}", error.reason);
+}
+
+/// Each pattern was held against all names, and each exclusion looked through all that was met.
+#[test]
+fn a_pattern_looks_at_what_begins_as_it_does_and_exclusions_go_together() {
+    let call = Call::new(IndicesOptions::default());
+    let many = Many::new(20_000);
+    let found = resolve(&many, &list(1_000, |at| format!("i{at:05}*")), call, 0, |_| true);
+    assert_eq!(found.expect("it is no work").len(), 1_000);
+    assert_eq!(many.asked.get(), 1_000);
+    for sign in ["", "*"] {
+        let each = list(4_000, |at| format!("-i{at:05}{sign}"));
+        let found = resolve(&many, &format!("i*,{each}"), call, 0, |_| true);
+        let found = found.expect("it is no work");
+        assert_eq!((found.len(), found[0].index.as_str()), (16_000, "i04000"));
+    }
+}
+
+/// One expression held a core for 100 ms.
+#[test]
+fn others_have_their_turn_while_an_expression_is_read() {
+    let call = Call::new(IndicesOptions::default());
+    for expression in [
+        "*".to_owned(),
+        "a*".to_owned(),
+        format!("*,{}", list(40, |at| format!("-*{at}"))),
+        format!("*,{}", list(9_000, |at| format!("-a{at:05}"))),
+        list(10, |at| format!("*,-i*{at}")),
+        list(9_000, |at| format!("a{at:05}")),
+    ] {
+        let (many, asked, longest) = (Many::new(20_000), Cell::new(0), Cell::new(0));
+        let pause = async || {
+            longest.set(longest.get().max(asked.replace(0)));
+            longest.set(longest.get().max(many.asked.replace(0)));
+        };
+        let sees = |_: &str| {
+            asked.set(asked.get() + 1);
+            true
+        };
+        let found = at_once(super::resolve(&many, &expression, call, 0, sees, &pause));
+        let which = &expression[..expression.len().min(20)];
+        assert!(found.is_ok(), "{which}");
+        let left = asked.get().max(many.asked.get());
+        assert!(longest.get().max(left) <= 64, "{which}: {}", longest.get());
+    }
+}
+
+/// Patterns that meet the same names filled the memory with them.
+#[test]
+fn what_several_patterns_meet_is_kept_once() {
+    let call = Call::new(IndicesOptions::default());
+    let list = resolve(&Sample, "on*,o*,-x,*e,o*e", call, 0, |_| true).expect("resolves");
+    let one = list.iter().find(|one| one.index == "a1").expect("it is met");
+    assert_eq!(one.filters, [Value::Null], "one filter of one alias");
+    assert_eq!(one.via, ["one"]);
 }
 
 #[test]

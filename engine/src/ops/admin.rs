@@ -51,7 +51,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index.
-    pub fn index_infos(
+    pub async fn index_infos(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
@@ -59,7 +59,7 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Vec<IndexInfo>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let mut indices = self.reached(gate, action, expression, call)?;
+        let mut indices = self.reached(gate, action, expression, call).await?;
         block::check_all(indices.iter().map(|reached| &*reached.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let state = self.state();
@@ -94,14 +94,14 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// What the gate says, and a block.
-    pub fn indices_exist(
+    pub async fn indices_exist(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
     ) -> Result<bool> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        match self.indices(gate, "indices:admin/get", expression, call) {
+        match self.indices(gate, "indices:admin/get", expression, call).await {
             // A wildcard without match is an empty success, as it is for GET.
             Ok(indices) => {
                 block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
@@ -138,7 +138,7 @@ impl<E: Env> Core<E> {
         } else {
             expression
         };
-        let reached = self.reached(gate, "indices:admin/mapping/put", expression, call)?;
+        let reached = self.reached(gate, "indices:admin/mapping/put", expression, call).await?;
         for one in &reached {
             one.check_mapping(gate, body)?;
         }
@@ -178,7 +178,7 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Shards> {
         let indices =
-            self.indices(gate, "indices:admin/refresh", expression, Call::new(options))?;
+            self.indices(gate, "indices:admin/refresh", expression, Call::new(options)).await?;
         Ok(self.broadcast(&indices, |reply| ShardCall::Refresh { reply }).await)
     }
 
@@ -192,7 +192,8 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Shards> {
-        let indices = self.indices(gate, "indices:admin/flush", expression, Call::new(options))?;
+        let indices =
+            self.indices(gate, "indices:admin/flush", expression, Call::new(options)).await?;
         Ok(self.broadcast(&indices, |reply| ShardCall::Flush { reply }).await)
     }
 
@@ -208,7 +209,7 @@ impl<E: Env> Core<E> {
         aim: Aim,
         flush: bool,
     ) -> Result<Shards> {
-        let indices = self.to_merge(gate, expression, options)?;
+        let indices = self.to_merge(gate, expression, options).await?;
         Ok(self.broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply }).await)
     }
 
@@ -216,7 +217,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// As [`Core::force_merge`].
-    pub fn begin_force_merge(
+    pub async fn begin_force_merge(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -224,7 +225,7 @@ impl<E: Env> Core<E> {
         aim: Aim,
         flush: bool,
     ) -> Result<u64> {
-        let indices = self.to_merge(gate, expression, options)?;
+        let indices = self.to_merge(gate, expression, options).await?;
         let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
         let count = match aim {
             Aim::Count(count) => count as i64,
@@ -253,14 +254,14 @@ impl<E: Env> Core<E> {
         Ok(number)
     }
 
-    fn to_merge(
+    async fn to_merge(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Vec<Arc<Index>>> {
         let indices =
-            self.indices(gate, "indices:admin/forcemerge", expression, Call::new(options))?;
+            self.indices(gate, "indices:admin/forcemerge", expression, Call::new(options)).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         Ok(indices)
@@ -270,14 +271,14 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index.
-    pub fn clear_cache(
+    pub async fn clear_cache(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Shards> {
         let indices =
-            self.indices(gate, "indices:admin/cache/clear", expression, Call::new(options))?;
+            self.indices(gate, "indices:admin/cache/clear", expression, Call::new(options)).await?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         let directory = self.directory();
         let mut shards = Shards::default();
@@ -334,20 +335,20 @@ impl<E: Env> Core<E> {
     }
 
     /// The indices that an expression names and the caller may use so.
-    pub(crate) fn indices(
+    pub(crate) async fn indices(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
         expression: &str,
         call: Call,
     ) -> Result<Vec<Arc<Index>>> {
-        let indices = self.reached(gate, action, expression, call)?;
+        let indices = self.reached(gate, action, expression, call).await?;
         Ok(indices.into_iter().map(|reached| reached.index).collect())
     }
 
     /// The same, with what the caller may see of each: by its rights on the index, or on the alias
     /// that led there.
-    pub(crate) fn reached(
+    pub(crate) async fn reached(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
@@ -359,9 +360,12 @@ impl<E: Env> Core<E> {
         let now_ms = self.now_ms();
         let asked = Named { action, expression, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let resolved = resolve(&*state, expression, call, now_ms, sees).map_err(told)?;
+        let pause = self.pause();
+        let resolved = resolve(&*state, expression, call, now_ms, sees, &pause).await;
+        let resolved = resolved.map_err(told)?;
         let mut indices = Vec::with_capacity(resolved.len());
         for one in resolved {
+            pause().await;
             let limits = match gate::ask(gate, action, &one.index, &one.via) {
                 Ok(limits) => limits,
                 Err(_) if call.options.ignore_unavailable => continue,

@@ -77,7 +77,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index; an alias that is named and was not granted.
-    pub fn aliases(
+    pub async fn aliases(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -91,7 +91,7 @@ impl<E: Env> Core<E> {
                 gate.index(LOOK, name)?;
             }
         }
-        let mut indices = self.reached(gate, LOOK, expression, call)?;
+        let mut indices = self.reached(gate, LOOK, expression, call).await?;
         block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let mut view = AliasView::default();
@@ -127,7 +127,7 @@ impl<E: Env> Core<E> {
         let mut concerned: Vec<Vec<Reached>> = Vec::with_capacity(requests.len());
         for request in requests {
             self.env.spawn().yield_if_needed().await;
-            concerned.push(self.concerned(gate, request)?);
+            concerned.push(self.concerned(gate, request).await?);
         }
         let touched = concerned.iter().flatten().map(|one| &*one.index);
         let names = touched.clone().map(|index| &*index.name);
@@ -184,7 +184,11 @@ impl<E: Env> Core<E> {
 
     /// The indices of one action. Data streams have no aliases here; what Elasticsearch says of actions that
     /// meet them comes first.
-    fn concerned(self: &Rc<Self>, gate: &dyn Gate, request: &AliasRequest) -> Result<Vec<Reached>> {
+    async fn concerned(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &AliasRequest,
+    ) -> Result<Vec<Reached>> {
         let action = match request.change {
             AliasChange::RemoveIndex => "indices:admin/delete",
             _ => "indices:admin/aliases",
@@ -206,7 +210,7 @@ impl<E: Env> Core<E> {
         let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
         let mut indices = match others.is_empty() && !streams.is_empty() {
             true => Vec::new(),
-            false => self.reached(gate, action, &others.join(","), call)?,
+            false => self.reached(gate, action, &others.join(","), call).await?,
         };
         let backs = |one: &Reached| state.data_stream_of(&one.index.name);
         let Some(first) = streams.first() else {

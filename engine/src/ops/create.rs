@@ -247,7 +247,7 @@ impl<E: Env> Core<E> {
         }
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/delete", expression, call)?;
+        let indices = self.indices(gate, "indices:admin/delete", expression, call).await?;
         if indices.is_empty() {
             return Ok(());
         }

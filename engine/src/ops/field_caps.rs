@@ -99,8 +99,9 @@ impl<E: Env> Core<E> {
         let now_ms = self.now_ms();
         let asked = Named { action: ACTION, expression: &call.indices, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let resolved =
-            resolve(&*state, &call.indices, Call::new(call.options), now_ms, sees).map_err(told)?;
+        let (names, pause) = (Call::new(call.options), self.pause());
+        let resolved = resolve(&*state, &call.indices, names, now_ms, sees, &pause).await;
+        let resolved = resolved.map_err(told)?;
         let mut indices: Vec<(Arc<Index>, Limits)> = Vec::new();
         for one in resolved {
             let Some(index) = state.index(&one.index).cloned() else { continue };

@@ -177,7 +177,7 @@ impl<E: Env> Core<E> {
         flush: bool,
     ) -> Result<(Shards, Vec<DiskUsage>)> {
         let action = "indices:admin/analyze_disk_usage";
-        let mut indices = self.reached(gate, action, expression, Call::new(options))?;
+        let mut indices = self.reached(gate, action, expression, Call::new(options)).await?;
         block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let mut shards = Shards::default();

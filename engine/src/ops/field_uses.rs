@@ -138,7 +138,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing or closed index, or what the gate says.
-    pub fn field_uses(
+    pub async fn field_uses(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -146,7 +146,7 @@ impl<E: Env> Core<E> {
         fields: &[String],
     ) -> Result<Vec<IndexUses>> {
         let action = "indices:monitor/field_usage_stats";
-        let mut indices = self.reached(gate, action, expression, Call::new(options))?;
+        let mut indices = self.reached(gate, action, expression, Call::new(options)).await?;
         block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let wanted = |name: &str| {

@@ -64,7 +64,7 @@ impl<E: Env> Core<E> {
             return Err(Error::validation(&["no settings to update"]));
         }
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/settings/update", expression, call)?;
+        let indices = self.indices(gate, "indices:admin/settings/update", expression, call).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         // Whoever takes a block of an index back must get through it.
         let has = |name: &str| flat.contains_key(name);
@@ -136,7 +136,7 @@ impl<E: Env> Core<E> {
             ));
         }
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/close", expression, call)?;
+        let indices = self.indices(gate, "indices:admin/close", expression, call).await?;
         let names = indices.iter().map(|index| &*index.name);
         block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
@@ -162,7 +162,7 @@ impl<E: Env> Core<E> {
     ) -> Result<(Switched, bool)> {
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/open", expression, call)?;
+        let indices = self.indices(gate, "indices:admin/open", expression, call).await?;
         let names = indices.iter().map(|index| &*index.name);
         block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
@@ -195,7 +195,7 @@ impl<E: Env> Core<E> {
         }
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/block/add", expression, call)?;
+        let indices = self.indices(gate, "indices:admin/block/add", expression, call).await?;
         let names = indices.iter().map(|index| &*index.name);
         block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;

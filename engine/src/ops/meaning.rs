@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::ShardId;
+use base::hash::Set;
 use cluster::Index;
 use env::{Clock, Env, Spawn};
 use mapping::Mapping;
@@ -158,7 +159,8 @@ impl<E: Env> Core<E> {
         let now_ms = self.now_ms();
         let asked = Named { action, expression: &call.indices, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let resolved = resolve(&*state, &call.indices, names, now_ms, sees);
+        let pause = self.pause();
+        let resolved = resolve(&*state, &call.indices, names, now_ms, sees, &pause).await;
         let mut resolved = resolved.map_err(told)?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut held = Vec::new();
@@ -208,6 +210,7 @@ impl<E: Env> Core<E> {
         request: &SearchRequest,
     ) -> Result<Vec<Target>> {
         let state = self.state();
+        let boosts = self.boosts(request).await?;
         let mut targets: Vec<Target> = Vec::with_capacity(held.len());
         for of_index in held.chunk_by(|a, b| a.index == b.index) {
             let first = &of_index[0];
@@ -215,7 +218,7 @@ impl<E: Env> Core<E> {
             let Some(index) = state.index_by_uuid(first.index) else {
                 return Err(Error::index_not_found(&first.name, "index_or_alias"));
             };
-            self.boost_of(index, request)?;
+            let boost = boost_of(&boosts, &index.name);
             // Documents of which different fields are seen are searched apart, as if they lay in shards
             // of their own.
             let mut kinds = Vec::with_capacity(limits.each().len());
@@ -225,7 +228,7 @@ impl<E: Env> Core<E> {
                 // takes out.
                 let seen = filter.as_ref().filter(|_| kind.filter.is_some());
                 let sight = Sight { found: filter.as_ref(), seen };
-                let meaning = self.bind_away(index, request, sight, kind).await;
+                let meaning = self.bind_away((index, boost), request, sight, kind).await;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -237,7 +240,7 @@ impl<E: Env> Core<E> {
                 } else {
                     limited::refuse_profile(request)?;
                     let sight = Sight { found: None, seen };
-                    let open = self.bind_away(index, request, sight, kind).await;
+                    let open = self.bind_away((index, boost), request, sight, kind).await;
                     open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open));
@@ -265,18 +268,19 @@ impl<E: Env> Core<E> {
         limits: &Limits,
     ) -> Result<Meaning> {
         let sight = Sight { found: filter, seen: None };
-        self.asked(index, request, limits)?.bind(request, sight, limits)
+        // Scores are told of the whole search alone, which knows its indices' boosts.
+        self.asked((index, 1.0), limits).bind(request, sight, limits)
     }
 
     /// As [`Self::bind`]; where it may take long, a worker does it.
     async fn bind_away(
         &self,
-        index: &Arc<Index>,
+        boosted: (&Arc<Index>, f32),
         request: &SearchRequest,
         sight: Sight<'_>,
         limits: &Limits,
     ) -> Result<Meaning> {
-        let asked = self.asked(index, request, limits)?;
+        let asked = self.asked(boosted, limits);
         // Each pattern is met by each field.
         let met = request.stars.saturating_mul(asked.mapping.fields().len());
         if !request.costly && met <= MET_HERE_MAX {
@@ -292,15 +296,15 @@ impl<E: Env> Core<E> {
         done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
     }
 
-    /// What of this core a request needs to meet an index.
-    fn asked(&self, index: &Arc<Index>, request: &SearchRequest, limits: &Limits) -> Result<Asked> {
-        Ok(Asked {
+    /// What of this core a request needs to meet an index, with the factor of its scores.
+    fn asked(&self, (index, boost): (&Arc<Index>, f32), limits: &Limits) -> Asked {
+        Asked {
             index: Arc::clone(index),
             mapping: self.mapping_of(index, limits),
-            boost: self.boost_of(index, request)?,
+            boost,
             expensive: self.state().settings.flag("search.allow_expensive_queries"),
             now_ms: self.now_ms(),
-        })
+        }
     }
 }
 
@@ -415,18 +419,23 @@ impl<E: Env> Core<E> {
         Ok(reader.view.load())
     }
 
-    /// The factor of an index's scores: the first expression of `indices_boost` that means it.
-    pub(super) fn boost_of(&self, index: &Index, request: &SearchRequest) -> Result<f32> {
-        let state = self.state();
+    /// The indices that each expression of `indices_boost` means, and the factor of their scores.
+    async fn boosts(&self, request: &SearchRequest) -> Result<Vec<(Set<String>, f32)>> {
+        let (state, pause) = (self.state(), self.pause());
+        let mut boosts = Vec::with_capacity(request.indices_boost.len());
         for (expression, boost) in &request.indices_boost {
             let names = Call::new(IndicesOptions::default());
-            let meant = resolve(&*state, expression, names, self.now_ms(), |_| true)?;
-            if meant.iter().any(|one| *one.index == *index.name) {
-                return Ok(*boost);
-            }
+            let now_ms = self.now_ms();
+            let meant = resolve(&*state, expression, names, now_ms, |_| true, &pause).await?;
+            boosts.push((meant.into_iter().map(|one| one.index).collect(), *boost));
         }
-        Ok(1.0)
+        Ok(boosts)
     }
+}
+
+/// The factor of an index's scores: that of the first expression that means it.
+fn boost_of(boosts: &[(Set<String>, f32)], index: &str) -> f32 {
+    boosts.iter().find(|(meant, _)| meant.contains(index)).map_or(1.0, |(_, boost)| *boost)
 }
 
 /// The filters of the aliases that led here (any of them), and the caller's own.

@@ -176,14 +176,14 @@ impl<E: Env> Core<E> {
         loop {
             let seen = self.seen();
             let begin = clock.monotonic();
-            let (tally, missing) = self.tally(gate, expression, options, seen)?;
+            let (tally, missing) = self.tally(gate, expression, options, seen).await?;
             let status = if missing { Health::Red } else { tally.worst };
             let met = !missing
                 && wait.status.is_none_or(|wanted| status <= wanted)
                 && (!wait.no_initializing || tally.initializing == 0)
                 && wait.active_shards.is_none_or(|wanted| tally.active >= wanted);
             if met || begin >= until {
-                let indices = self.health_of(gate, expression, options)?;
+                let indices = self.health_of(gate, expression, options).await?;
                 let mut rows: Vec<IndexRow> =
                     indices.iter().map(|index| self.health_row(index)).collect();
                 rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -203,7 +203,7 @@ impl<E: Env> Core<E> {
     }
 
     /// Whose health is asked for, those that are there.
-    fn health_of(
+    async fn health_of(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -212,9 +212,9 @@ impl<E: Env> Core<E> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let named = if expression.is_empty() {
             // The cluster is as well as all of its indices are, whatever the caller may learn of each.
-            self.indices(&Everything, "cluster:monitor/health", "*", call)
+            self.indices(&Everything, "cluster:monitor/health", "*", call).await
         } else {
-            self.indices(gate, "cluster:monitor/health", expression, call)
+            self.indices(gate, "cluster:monitor/health", expression, call).await
         };
         match named {
             Err(error) if error.status == 404 => Ok(Vec::new()),
@@ -224,7 +224,7 @@ impl<E: Env> Core<E> {
 
     /// Counts of those whose health is asked for, and whether one that was named is missing. The
     /// whole cluster's are counted once for each change, however many wait.
-    fn tally(
+    async fn tally(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -232,8 +232,8 @@ impl<E: Env> Core<E> {
         seen: Seen,
     ) -> Result<(Tally, bool)> {
         if !expression.is_empty() {
-            let missing = self.lacks_index(gate, expression, options)?;
-            let indices = self.health_of(gate, expression, options)?;
+            let missing = self.lacks_index(gate, expression, options).await?;
+            let indices = self.health_of(gate, expression, options).await?;
             return Ok((self.count_up(&indices), missing));
         }
         let whole = options.expand_open && options.expand_closed && options.expand_hidden;
@@ -243,7 +243,7 @@ impl<E: Env> Core<E> {
         {
             return Ok((tally, false));
         }
-        let tally = self.count_up(&self.health_of(gate, expression, options)?);
+        let tally = self.count_up(&self.health_of(gate, expression, options).await?);
         if whole {
             self.health.set(Some((seen, tally)));
         }
@@ -263,7 +263,7 @@ impl<E: Env> Core<E> {
     }
 
     /// Names the expression an index that is not there? Health waits for it, and then says so.
-    fn lacks_index(
+    async fn lacks_index(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -272,7 +272,7 @@ impl<E: Env> Core<E> {
         let strict =
             IndicesOptions { ignore_unavailable: false, allow_no_indices: true, ..options };
         let call = Call { forbid_closed: false, ..Call::new(strict) };
-        match self.indices(gate, "cluster:monitor/health", expression, call) {
+        match self.indices(gate, "cluster:monitor/health", expression, call).await {
             Ok(_) => Ok(false),
             Err(error) if error.status == 404 => {
                 Ok(expression.split(',').any(|part| !part.contains('*')))
@@ -292,7 +292,7 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Vec<IndexRow>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:monitor/stats", expression, call)?;
+        let indices = self.indices(gate, "indices:monitor/stats", expression, call).await?;
         let wanted: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
         Ok(self.health_rows(|index| wanted.contains(&index.uuid)).await)
     }

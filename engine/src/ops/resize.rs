@@ -104,7 +104,7 @@ impl<E: Env> Core<E> {
         (body, copies): (&Value, Option<u32>),
     ) -> Result<Created> {
         let call = Call { forbid_closed: false, ..Call::new(IndicesOptions::default()) };
-        let found = self.reached(gate, "indices:admin/resize", source, call)?;
+        let found = self.reached(gate, "indices:admin/resize", source, call).await?;
         // It is the name of one index: nothing that stands for some, as an alias or a data stream does.
         let named = date_math::resolve(source, self.now_ms())?;
         let [Reached { index, via, .. }] = found.as_slice() else {

@@ -1,6 +1,7 @@
 //! `_resolve/index` and `_search_shards`: what names stand for.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Named};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
+use crate::index::names::beginning;
 use crate::index::preference::Preference;
-use crate::index::resolve::{Call, matches, no_such_cluster, resolve};
+use crate::index::resolve::{Call, Effort, Pattern, matches, no_such_cluster, resolve};
 use crate::index::route::Route;
 
 /// What an expression names, by kind, each sorted by name.
@@ -66,7 +68,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A concrete name that nothing bears.
-    pub fn resolve_names(
+    pub async fn resolve_names(
         &self,
         gate: &dyn Gate,
         expression: &str,
@@ -74,13 +76,10 @@ impl<E: Env> Core<E> {
     ) -> Result<ResolvedNames> {
         const ACTION: &str = "indices:admin/resolve/index";
         let state = self.state();
+        let call = Call::new(options);
         let mut indices: BTreeMap<&str, &Arc<Index>> = BTreeMap::new();
         let mut aliases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut streams: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let shows = |pattern: &str, name: &str, hidden: bool| {
-            let dotted = name.starts_with('.') && pattern.starts_with('.');
-            !hidden || options.expand_hidden || dotted
-        };
         let admits = |index: &Index| {
             if index.open { options.expand_open } else { options.expand_closed }
         };
@@ -89,47 +88,54 @@ impl<E: Env> Core<E> {
             let members = members.iter().filter(|index| gate::leads(gate, ACTION, index, name));
             members.map(ToString::to_string).collect()
         };
+        let pause = self.pause();
+        let mut effort = Effort::new(&pause);
         let mut starred = false;
         let mut found_any = false;
         for part in expression.split(',').filter(|part| !part.is_empty()) {
             let part = date_math::resolve(part, self.now_ms())?;
             let part = if part == "_all" { "*" } else { &*part };
+            effort.check()?;
+            effort.look().await;
             if let (Some(excluded), true) = (part.strip_prefix('-'), starred) {
-                indices.retain(|name, _| !matches(excluded, name));
-                aliases.retain(|name, _| !matches(excluded, name));
-                streams.retain(|name, _| !matches(excluded, name));
+                let excluded = Pattern::new(excluded);
+                take_away(&mut indices, &excluded, &mut effort).await;
+                take_away(&mut aliases, &excluded, &mut effort).await;
+                take_away(&mut streams, &excluded, &mut effort).await;
                 continue;
             }
             if part.contains('*') {
                 starred = true;
-                for (name, index) in state.indices.iter() {
-                    if matches(part, name)
-                        && shows(part, name, index.hidden())
+                let pattern = Pattern::new(part);
+                let shows = |name: &str, hidden| pattern.shows(name, hidden, call);
+                for (name, index) in beginning(&state.indices, pattern.prefix) {
+                    effort.look().await;
+                    if pattern.fits(name)
+                        && shows(name, index.hidden())
                         && admits(index)
                         && gate.sees(ACTION, name)
                     {
                         indices.insert(name, index);
                     }
                 }
-                for (name, members) in state.aliases.iter() {
-                    let hidden = members.iter().all(|index| {
-                        state
-                            .index(index)
-                            .and_then(|index| index.aliases.get(&**name))
-                            .is_some_and(|alias| alias.is_hidden == Some(true))
-                    });
-                    if matches(part, name) && shows(part, name, hidden) && gate.sees(ACTION, name) {
+                for (name, members) in beginning(&state.aliases, pattern.prefix) {
+                    effort.look().await;
+                    let is_hidden = || {
+                        members.iter().all(|index| {
+                            let alias = state.index(index).and_then(|it| it.aliases.get(name));
+                            alias.is_some_and(|alias| alias.is_hidden == Some(true))
+                        })
+                    };
+                    if pattern.fits(name) && shows(name, is_hidden()) && gate.sees(ACTION, name) {
                         let members = reached(name, members);
                         if !members.is_empty() {
                             aliases.insert(name, members);
                         }
                     }
                 }
-                for (name, stream) in state.data_streams.iter() {
-                    if matches(part, name)
-                        && shows(part, name, stream.hidden)
-                        && gate.sees(ACTION, name)
-                    {
+                for (name, stream) in beginning(&state.data_streams, pattern.prefix) {
+                    effort.look().await;
+                    if pattern.fits(name) && shows(name, stream.hidden) && gate.sees(ACTION, name) {
                         streams.insert(name, reached(name, &stream.indices));
                     }
                 }
@@ -186,7 +192,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index.
-    pub fn search_shards(
+    pub async fn search_shards(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
@@ -199,11 +205,13 @@ impl<E: Env> Core<E> {
         let now_ms = self.now_ms();
         let asked = Named { action: ACTION, expression, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let mut resolved =
-            resolve(&*state, expression, Call::new(options), now_ms, sees).map_err(told)?;
+        let (names, pause) = (Call::new(options), self.pause());
+        let resolved = resolve(&*state, expression, names, now_ms, sees, &pause).await;
+        let mut resolved = resolved.map_err(told)?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut reply = SearchShards::default();
         for one in &resolved {
+            pause().await;
             let limits = match gate::ask(gate, ACTION, &one.index, &one.via) {
                 Ok(limits) => limits,
                 Err(_) if options.ignore_unavailable => continue,
@@ -243,6 +251,27 @@ impl<E: Env> Core<E> {
             }
         }
         Ok(reply)
+    }
+}
+
+/// Takes away what a pattern means.
+async fn take_away<V>(
+    found: &mut BTreeMap<&str, V>,
+    excluded: &Pattern<'_>,
+    effort: &mut Effort<'_, impl AsyncFn()>,
+) {
+    let mut gone = Vec::new();
+    for (name, _) in found.range::<str, _>((Bound::Included(excluded.prefix), Bound::Unbounded)) {
+        effort.look().await;
+        if !name.starts_with(excluded.prefix) {
+            break;
+        }
+        if excluded.fits(name) {
+            gone.push(*name);
+        }
+    }
+    for name in gone {
+        found.remove(name);
     }
 }
 

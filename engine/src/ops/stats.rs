@@ -325,7 +325,7 @@ impl<E: Env> Core<E> {
         closed: Closed,
     ) -> Result<Vec<IndexStats>> {
         let call = Call { forbid_closed: closed == Closed::Forbid, ..Call::new(options) };
-        let mut reached = self.reached(gate, action, expression, call)?;
+        let mut reached = self.reached(gate, action, expression, call).await?;
         // The cluster's own sums name no index.
         if action.starts_with("indices:") {
             block::check_all(reached.iter().map(|one| &*one.index), Level::MetadataRead)?;
@@ -360,7 +360,7 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Vec<SegmentRows>> {
         let action = "indices:monitor/segments";
-        let mut indices = self.indices(gate, action, expression, Call::new(options))?;
+        let mut indices = self.indices(gate, action, expression, Call::new(options)).await?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         let mut under_way = Vec::new();
@@ -385,14 +385,14 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index; what the gate says.
-    pub fn recovery_rows(
+    pub async fn recovery_rows(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Vec<RecoveryRow>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let mut indices = self.indices(gate, "indices:monitor/recovery", expression, call)?;
+        let mut indices = self.indices(gate, "indices:monitor/recovery", expression, call).await?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         let directory = self.directory();
@@ -459,7 +459,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index; what the gate says.
-    pub fn named_indices(
+    pub async fn named_indices(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
@@ -467,7 +467,7 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Vec<Arc<Index>>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let mut indices = self.indices(gate, action, expression, call)?;
+        let mut indices = self.indices(gate, action, expression, call).await?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(indices)
     }

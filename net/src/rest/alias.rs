@@ -13,8 +13,8 @@ use crate::fail;
 use crate::reply::Reply;
 
 /// `GET /_alias`, `/_alias/{name}`, `/{index}/_alias`, `/{index}/_alias/{name}`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let view = view(call)?;
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let view = view(call).await?;
     let status = if view.missing.is_empty() { 200 } else { 404 };
     Ok(call.json(status, |writer| {
         writer.begin_object();
@@ -36,8 +36,8 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `HEAD`, in the same forms with a name.
-pub(super) fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let there = match view(call) {
+pub(super) async fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let there = match view(call).await {
         Ok(view) => view.missing.is_empty() && !view.indices.is_empty(),
         Err(error) if error.status == 404 => false,
         Err(error) => return Err(error),
@@ -45,7 +45,7 @@ pub(super) fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::text(if there { 200 } else { 404 }, Vec::new()))
 }
 
-fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
+async fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
     let base =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
@@ -53,7 +53,7 @@ fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
         .path
         .get("name")
         .map(|name| name.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect());
-    call.core.aliases(call.gate, call.indices(), options, names.as_deref())
+    call.core.aliases(call.gate, call.indices(), options, names.as_deref()).await
 }
 
 /// `PUT|POST /{index}/_alias/{name}` and kin: what the path lacks, the body says.

@@ -85,7 +85,7 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let narrowed = !matches!(expression, "" | "_all" | "*");
     let options = call.params.indices_options(if narrowed { base } else { all })?;
     let action = "cluster:monitor/state";
-    let indices = call.core.named_indices(call.gate, action, expression, options)?;
+    let indices = call.core.named_indices(call.gate, action, expression, options).await?;
     let flat = call.params.flag("flat_settings", false)?;
     let wish = Wish { metrics, indices, narrowed, flat };
     let mut out = Vec::with_capacity(1024 * wish.indices.len());
@@ -433,7 +433,7 @@ pub(super) async fn write_rerouted<E: Env>(
 ) -> Result<()> {
     let options =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
-    let indices = call.core.named_indices(call.gate, "cluster:admin/reroute", "*", options)?;
+    let indices = call.core.named_indices(call.gate, "cluster:admin/reroute", "*", options).await?;
     let wish = Wish { metrics, indices, narrowed: false, flat: false };
     writer.key("state").begin_object();
     writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);

@@ -12,10 +12,10 @@ use crate::call::Call;
 use crate::reply::Reply;
 
 /// `GET /{index}/_field_usage_stats`.
-pub(super) fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let fields = call.params.list("fields");
-    let rows = call.core.field_uses(call.gate, call.indices(), options, &fields)?;
+    let rows = call.core.field_uses(call.gate, call.indices(), options, &fields).await?;
     let total: u64 = rows.iter().map(|row| u64::from(row.index.settings.shard_count())).sum();
     let found: u64 = rows.iter().map(|row| row.shards.len() as u64).sum();
     let info = &call.core.shared().config.info;

@@ -40,7 +40,7 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET /{index}`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut parts = call.params.list("features");
     if parts.is_empty() {
         parts = ["aliases", "mappings", "settings"].map(str::to_owned).to_vec();
@@ -50,7 +50,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     {
         return Err(Error::illegal_argument(format!("Invalid features specified [{other}]")));
     }
-    let infos = infos(call, "indices:admin/get")?;
+    let infos = infos(call, "indices:admin/get").await?;
     let flat = call.params.flag("flat_settings", false)?;
     let defaults = call.params.flag("include_defaults", false)?;
     let wants = |part: &str| parts.iter().any(|wanted| wanted == part);
@@ -81,15 +81,18 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// What the expression of the path names.
-pub(super) fn infos<E: Env>(call: &Call<'_, E>, action: &'static str) -> Result<Vec<IndexInfo>> {
+pub(super) async fn infos<E: Env>(
+    call: &Call<'_, E>,
+    action: &'static str,
+) -> Result<Vec<IndexInfo>> {
     let options = call.params.indices_options(IndicesOptions::default())?;
-    call.core.index_infos(call.gate, action, call.indices(), options)
+    call.core.index_infos(call.gate, action, call.indices(), options).await
 }
 
 /// `HEAD /{index}`.
-pub(super) fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
-    let there = call.core.indices_exist(call.gate, call.indices(), options)?;
+    let there = call.core.indices_exist(call.gate, call.indices(), options).await?;
     Ok(Reply::text(if there { 200 } else { 404 }, Vec::new()))
 }
 
@@ -142,7 +145,8 @@ pub(super) async fn force_merge<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let flush = call.params.flag("flush", true)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
     if !call.params.flag("wait_for_completion", true)? {
-        let task = call.core.begin_force_merge(call.gate, call.indices(), options, aim, flush)?;
+        let begun = call.core.begin_force_merge(call.gate, call.indices(), options, aim, flush);
+        let task = begun.await?;
         let node = &call.core.shared().config.info.id;
         return Ok(call.json(200, |writer| {
             writer.begin_object().field_str("task", &format!("{node}:{task}")).end_object();
@@ -159,13 +163,13 @@ fn broadcast<E: Env>(call: &Call<'_, E>, shards: &engine::ops::Shards) -> Reply 
 }
 
 /// `POST /_cache/clear`, `/{index}/_cache/clear`: there are no caches of an index to clear.
-pub(super) fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let names = match call.indices() {
         "" => call.params.text("index").unwrap_or_default(),
         names => names,
     };
-    let shards = call.core.clear_cache(call.gate, names, options)?;
+    let shards = call.core.clear_cache(call.gate, names, options).await?;
     Ok(broadcast(call, &shards))
 }
 

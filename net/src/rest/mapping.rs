@@ -13,8 +13,8 @@ use crate::call::Call;
 use crate::reply::Reply;
 
 /// `GET /_mapping`, `/{index}/_mapping`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let infos = infos(call, "indices:admin/mappings/get")?;
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let infos = infos(call, "indices:admin/mappings/get").await?;
     Ok(call.json(200, |writer| {
         writer.begin_object();
         for info in &infos {
@@ -40,8 +40,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET /_mapping/field/{fields}`, `/{index}/_mapping/field/{fields}`.
-pub(super) fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let infos = infos(call, "indices:admin/mappings/fields/get")?;
+pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let infos = infos(call, "indices:admin/mappings/fields/get").await?;
     let defaults = call.params.flag("include_defaults", false)?;
     let patterns: Vec<&str> = call.segment("fields").split(',').collect();
     let wanted = |path: &str| {

@@ -13,11 +13,11 @@ use crate::render::units;
 use crate::reply::Reply;
 
 /// `GET /_recovery`, `/{index}/_recovery`.
-pub(super) fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let active = call.params.flag("active_only", false)?;
     let detailed = call.params.flag("detailed", false)?;
-    let mut rows = call.core.recovery_rows(call.gate, call.indices(), options)?;
+    let mut rows = call.core.recovery_rows(call.gate, call.indices(), options).await?;
     if active {
         rows.retain(|row| !row.done);
     }

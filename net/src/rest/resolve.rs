@@ -12,9 +12,9 @@ use crate::call::Call;
 use crate::reply::Reply;
 
 /// `GET /_resolve/index/{name}`.
-pub(super) fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
-    let found = call.core.resolve_names(call.gate, call.segment("name"), options)?;
+    let found = call.core.resolve_names(call.gate, call.segment("name"), options).await?;
     Ok(call.json(200, |writer| {
         writer.begin_object().key("indices").begin_array();
         for index in &found.indices {
@@ -46,7 +46,7 @@ pub(super) fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET /_resolve/cluster`, `/_resolve/cluster/{name}`: there are no remote clusters.
-pub(super) fn cluster<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn cluster<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let Some(name) = call.path.get("name") else {
         call.gate.cluster(call.route.privilege)?;
         return Ok(call.json(200, |writer| {
@@ -55,7 +55,7 @@ pub(super) fn cluster<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
-    let found = match call.core.resolve_names(call.gate, name, options) {
+    let found = match call.core.resolve_names(call.gate, name, options).await {
         // Said of the cluster it is missing in, as of any other.
         Err(error) if error.kind == "index_not_found_exception" => Err(error.reason),
         other => Ok(other?),
@@ -92,10 +92,10 @@ fn version(writer: &mut Writer<'_>) {
 
 /// `GET|POST /{index}/_reload_search_analyzers`: no analyzer is read from a file, so there is
 /// nothing to read again.
-pub(super) fn reload_analyzers<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn reload_analyzers<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let action = "indices:admin/reload_analyzers";
-    let indices = call.core.named_indices(call.gate, action, call.indices(), options)?;
+    let indices = call.core.named_indices(call.gate, action, call.indices(), options).await?;
     let info = &call.core.shared().config.info;
     let shards: u64 = indices.iter().map(|index| u64::from(index.settings.shard_count())).sum();
     Ok(call.json(200, |writer| {
@@ -128,14 +128,16 @@ fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
 }
 
 /// `GET|POST /_search_shards`, `/{index}/_search_shards`.
-pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let preference = preference(call)?;
     // What is not there has no shards, unless the caller says otherwise.
     let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
     let routing = call.params.list("routing");
-    let found =
-        call.core.search_shards(call.gate, call.indices(), options, (&routing, &preference))?;
+    let found = call
+        .core
+        .search_shards(call.gate, call.indices(), options, (&routing, &preference))
+        .await?;
     let info = &call.core.shared().config.info;
     let directory = call.core.directory();
     Ok(call.json(200, |writer| {

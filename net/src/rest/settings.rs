@@ -15,8 +15,8 @@ use crate::render::units;
 use crate::reply::Reply;
 
 /// `GET /_settings`, `/{index}/_settings`, each with `/{name}`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let infos = infos(call, "indices:monitor/settings/get")?;
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let infos = infos(call, "indices:monitor/settings/get").await?;
     let flat = call.params.flag("flat_settings", false)?;
     let defaults = call.params.flag("include_defaults", false)?;
     let names: Vec<&str> = call.segment("name").split(',').collect();

@@ -13,7 +13,7 @@ use crate::rest::cluster_state::allocation_id;
 use crate::rest::nodes::described;
 
 /// `GET /_shard_stores`, `/{index}/_shard_stores`.
-pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let wanted: Vec<&str> = call.params.text("status").unwrap_or("yellow,red").split(',').collect();
     for word in &wanted {
@@ -22,7 +22,7 @@ pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
     }
     let action = "indices:monitor/shard_stores";
-    let indices = call.core.named_indices(call.gate, action, call.indices(), options)?;
+    let indices = call.core.named_indices(call.gate, action, call.indices(), options).await?;
     block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
     let directory = call.core.directory();
     let info = &call.core.shared().config.info;

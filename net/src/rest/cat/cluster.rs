@@ -143,7 +143,7 @@ pub(in crate::rest) async fn aliases<E: Env>(call: &Call<'_, E>) -> Result<Reply
     let options = call.params.indices_options(base)?;
     let names = call.path.get("name").unwrap_or("*");
     // All together, not a pattern: with `expand_wildcards=none` that is nothing, and no name.
-    let view = call.core.aliases(call.gate, "", options, None)?;
+    let view = call.core.aliases(call.gate, "", options, None).await?;
     let mut rows = Vec::new();
     for (index, aliases) in view.indices {
         for (alias, facts) in aliases {

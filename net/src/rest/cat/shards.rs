@@ -283,7 +283,7 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let active_only = call.params.flag("active_only", false)?;
     let named = call.params.text("index").unwrap_or_else(|| call.indices());
-    let rows = call.core.recovery_rows(call.gate, named, options)?;
+    let rows = call.core.recovery_rows(call.gate, named, options).await?;
     let node = NodeWords::of(call);
     let rows = rows
         .into_iter()
