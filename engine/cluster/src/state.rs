@@ -32,6 +32,8 @@ pub struct State {
     pub templates: Arc<Templates>,
     /// Data streams by name.
     pub data_streams: Arc<BTreeMap<Arc<str>, Arc<DataStream>>>,
+    /// Name of the data stream of each index that is part of one: derived from `data_streams`.
+    pub streams_of: Arc<BTreeMap<Arc<str>, Arc<str>>>,
     /// Stored scripts by id: language and source.
     pub scripts: Arc<BTreeMap<Arc<str>, Arc<Value>>>,
     /// Settings of the whole cluster.
@@ -123,8 +125,19 @@ impl State {
 
     /// The data stream that an index is part of.
     pub fn data_stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
-        // Only names of this form are made for data streams, or were put into one by hand.
-        self.data_streams.values().find(|stream| stream.indices.iter().any(|name| &**name == index))
+        self.data_streams.get(self.streams_of.get(index)?)
+    }
+
+    /// This state with another set of data streams, derived parts renewed.
+    #[must_use]
+    pub(crate) fn with_streams(self, streams: BTreeMap<Arc<str>, Arc<DataStream>>) -> Self {
+        let members = |stream: &Arc<DataStream>| {
+            let name = Arc::clone(&stream.name);
+            let indices = stream.indices.clone();
+            indices.into_iter().map(move |index| (index, Arc::clone(&name)))
+        };
+        let streams_of = Arc::new(streams.values().flat_map(members).collect());
+        Self { data_streams: Arc::new(streams), streams_of, ..self }
     }
 
     /// This state with `index` put in (or replaced), derived parts renewed, version raised.

@@ -1,6 +1,8 @@
 //! Data streams: what writes to them, and what they take.
 
-use crate::place::{at, at_once, value, with_clients, with_node};
+use http::client::Response;
+
+use crate::place::{at, at_once, failure, value, with_clients, with_node};
 
 /// It was answered with 404 for every data stream; of a bulk request even as a whole.
 #[test]
@@ -235,5 +237,154 @@ fn rollovers_whose_conditions_another_has_met_do_nothing() {
         let mut told: Vec<u16> = named.iter().map(|reply| reply.status).collect();
         told.sort_unstable();
         assert_eq!(told, [200, 400, 400, 400, 400, 400, 400, 400]);
+    });
+}
+
+/// A change of a stream's indices that was worked out before a rollover took the index away to which the writes
+/// went by then, or was refused, or had the rollover refused, with 500.
+#[test]
+fn a_stream_is_changed_and_rolled_over_at_the_same_time() {
+    for seed in 0..6 {
+        with_clients(seed, 5, |mut clients| async move {
+            let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+            clients[0].good("PUT", "/_index_template/d", template).await;
+            clients[0].good("PUT", "/_data_stream/ds", "").await;
+            let dated = r#"{"mappings":{"properties":{"@timestamp":{"type":"date"}}}}"#;
+            for number in 0..12 {
+                clients[0].good("PUT", &format!("/m{number}"), dated).await;
+            }
+            let add = |first: usize| {
+                let action = |number: usize| {
+                    format!(r#"{{"add_backing_index":{{"data_stream":"ds","index":"m{number}"}}}}"#)
+                };
+                format!(r#"{{"actions":[{},{}]}}"#, action(first), action(first + 1))
+            };
+            for round in 0..3 {
+                // Two change it, one rolls it over, one has the next write do so, and one writes.
+                let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+                    let (method, target, body) = match at {
+                        0 | 1 => ("POST", "/_data_stream/_modify", add(4 * round + 2 * at)),
+                        2 => ("POST", "/ds/_rollover", String::new()),
+                        3 => ("POST", "/ds/_rollover?lazy=true", String::new()),
+                        _ => ("POST", "/ds/_doc", r#"{"@timestamp":1}"#.to_owned()),
+                    };
+                    Box::pin(async move {
+                        for _ in 0..if at == 4 { 4 } else { 1 } {
+                            client.good(method, target, &body).await;
+                        }
+                    })
+                });
+                env::join_all(calls.collect()).await;
+            }
+            let told = clients[0].good("GET", "/_data_stream/ds", "").await;
+            let stream = &at(&told, &["data_streams"]).as_array().expect("a list")[0];
+            let indices = at(stream, &["indices"]).as_array().expect("a list");
+            let names: Vec<&str> =
+                indices.iter().filter_map(|one| at(one, &["index_name"]).as_str()).collect();
+            for number in 0..12 {
+                assert!(names.contains(&format!("m{number}").as_str()), "seed {seed}: {names:?}");
+            }
+            let own = names.iter().filter(|name| name.starts_with(".ds-")).count();
+            let made = clients[0].good("GET", "/.ds-*?expand_wildcards=all", "").await;
+            assert_eq!(
+                made.as_object().map_or(0, json::Object::len),
+                own,
+                "seed {seed}: {names:?}"
+            );
+            assert!(own >= 4, "seed {seed}: {names:?}");
+            clients[0].good("POST", "/ds/_refresh", "").await;
+            let found = clients[0].good("GET", "/ds/_count", "").await;
+            assert_eq!(at(&found, &["count"]).as_u64(), Some(12), "seed {seed}: what was written");
+        });
+    }
+}
+
+/// It was refused for ever.
+#[test]
+fn a_rollover_passes_over_names_that_are_taken() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/d", template).await;
+        client.good("PUT", "/_data_stream/ds", "").await;
+        let told = client.good("GET", "/_data_stream/ds", "").await;
+        let first = &at(&told, &["data_streams"]).as_array().expect("a list")[0];
+        let first = &at(first, &["indices"]).as_array().expect("a list")[0];
+        let first = at(first, &["index_name"]).as_str().expect("a name").to_owned();
+        let name = |number: u32| first.replace("-000001", &format!("-{number:06}"));
+        client.good("PUT", &format!("/{}", name(2)), "").await;
+        let aliased = format!(r#"{{"aliases":{{"{}":{{}}}}}}"#, name(3));
+        client.good("PUT", "/x", &aliased).await;
+        let rolled = client.good("POST", "/ds/_rollover", "").await;
+        assert_eq!(at(&rolled, &["new_index"]).as_str(), Some(name(4).as_str()));
+        let told = client.good("GET", "/_data_stream/ds", "").await;
+        let stream = &at(&told, &["data_streams"]).as_array().expect("a list")[0];
+        assert_eq!(at(stream, &["generation"]).as_u64(), Some(4));
+        let rolled = client.good("POST", "/ds/_rollover", "").await;
+        assert_eq!(at(&rolled, &["new_index"]).as_str(), Some(name(5).as_str()));
+    });
+}
+
+/// Two streams that were given one index at the same time both had it: with the one went the documents of the
+/// other. An alias that was set meanwhile stayed, too.
+#[test]
+fn an_index_is_of_one_data_stream_and_has_no_alias() {
+    for seed in 0..6 {
+        with_clients(seed, 3, |mut clients| async move {
+            let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
+            clients[0].good("PUT", "/_index_template/d", template).await;
+            let dated = r#"{"mappings":{"properties":{"@timestamp":{"type":"date"}}}}"#;
+            for path in ["/_data_stream/ds1", "/_data_stream/ds2"] {
+                clients[0].good("PUT", path, "").await;
+            }
+            clients[0].good("PUT", "/m", dated).await;
+            let add = |at: usize| match at {
+                0 | 1 => format!(
+                    r#"{{"actions":[{{"add_backing_index":{{"data_stream":"ds{}","index":"m"}}}}]}}"#,
+                    at + 1
+                ),
+                _ => r#"{"actions":[{"add":{"index":"m","alias":"al"}}]}"#.to_owned(),
+            };
+            let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+                let target = if at == 2 { "/_aliases" } else { "/_data_stream/_modify" };
+                Box::pin(async move { client.call("POST", target, &add(at)).await })
+            });
+            let told: Vec<Response> = env::join_all(calls.collect()).await;
+            let done = told.iter().filter(|one| one.status == 200).count();
+            assert_eq!(done, 1, "seed {seed}");
+            for one in told.iter().filter(|one| one.status != 200) {
+                let told = failure(one);
+                let words =
+                    ["cannot add index [m] to data stream", "match a backing index belonging"];
+                assert!(
+                    told.starts_with("400 illegal_argument_exception: "),
+                    "seed {seed}: {told}"
+                );
+                assert!(words.iter().any(|words| told.contains(words)), "seed {seed}: {told}");
+            }
+        });
+    }
+    // From one to the other in one request, whichever comes first by its name.
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/d", template).await;
+        let dated = r#"{"mappings":{"properties":{"@timestamp":{"type":"date"}}}}"#;
+        client.good("PUT", "/m", dated).await;
+        for name in ["ds1", "ds2"] {
+            client.good("PUT", &format!("/_data_stream/{name}"), "").await;
+        }
+        let action = |what: &str, stream: &str| {
+            format!(r#"{{"{what}":{{"data_stream":"{stream}","index":"m"}}}}"#)
+        };
+        let add = |stream| action("add_backing_index", stream);
+        for (from, to) in [("", "ds1"), ("ds1", "ds2"), ("ds2", "ds1")] {
+            let actions = match from {
+                "" => add(to),
+                from => format!("{},{}", action("remove_backing_index", from), add(to)),
+            };
+            let body = format!(r#"{{"actions":[{actions}]}}"#);
+            client.good("POST", "/_data_stream/_modify", &body).await;
+            let told = client.good("GET", "/m", "").await;
+            assert_eq!(at(&told, &["m", "data_stream"]).as_str(), Some(to));
+        }
     });
 }

@@ -144,7 +144,7 @@ pub(super) fn mark(state: &State, name: &str) -> Result<State> {
 fn with(state: &State, stream: DataStream) -> State {
     let mut streams = (*state.data_streams).clone();
     streams.insert(Arc::clone(&stream.name), Arc::new(stream));
-    State { data_streams: Arc::new(streams), version: state.version + 1, ..state.clone() }
+    State { version: state.version + 1, ..state.clone() }.with_streams(streams)
 }
 
 /// Hides indices from wildcards, or shows them again.
@@ -245,7 +245,7 @@ pub(super) fn delete(state: &State, names: &[String], at_ms: Option<i64>) -> Sta
     indices.retain(|name, _| !gone.contains(name));
     let tombstones = buried(&state.tombstones, &state.indices, &indices, at_ms);
     let after = state.with_indices(indices, true);
-    State { data_streams: Arc::new(streams), tombstones, ..after }
+    State { tombstones, ..after }.with_streams(streams)
 }
 
 /// The state with the streams short of indices that are gone; the one that takes writes must stay.
@@ -271,5 +271,5 @@ pub(super) fn without_missing(state: State) -> Result<State> {
         shorter.indices.retain(|name| state.indices.contains_key(name));
         *stream = Arc::new(shorter);
     }
-    Ok(State { data_streams: Arc::new(streams), ..state })
+    Ok(state.with_streams(streams))
 }

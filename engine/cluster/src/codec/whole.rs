@@ -125,7 +125,6 @@ pub(super) fn read_state(value: &Value) -> Result<State> {
             component: read_map(value, "component_templates", ComponentTemplate::parse)?,
             legacy: read_map(value, "legacy_templates", LegacyTemplate::parse)?,
         }),
-        data_streams: Arc::new(data_streams),
         scripts: Arc::new(scripts),
         settings: Arc::new(ClusterSettings::from_json(part(value, "settings")?)),
         created_ms: created(value)?,
@@ -140,7 +139,7 @@ pub(super) fn read_state(value: &Value) -> Result<State> {
         },
         ..State::default()
     };
-    let mut state = empty.with_indices(indices, true);
+    let mut state = empty.with_indices(indices, true).with_streams(data_streams);
     state.version =
         part(value, "version")?.as_u64().ok_or_else(|| damaged("[version] is no number"))?;
     Ok(state)
