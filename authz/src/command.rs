@@ -375,6 +375,28 @@ pub enum Waiting {
 }
 
 impl Command {
+    /// Does it take rights away, or replace a secret? On a full disk that is what goes on: whoever finds that a
+    /// password or key was stolen cannot wait for room.
+    pub fn is_pressing(&self) -> bool {
+        match self {
+            Self::SetPassword { instead_of, .. } => instead_of.is_none(),
+            Self::EnableUser { enabled, .. } => !enabled,
+            Self::DeleteUser { .. }
+            | Self::DeleteRoles { .. }
+            | Self::DeleteMapping { .. }
+            | Self::DeletePrivileges { .. }
+            | Self::InvalidateKeys { .. }
+            | Self::DeleteServiceToken { .. }
+            | Self::Revoke { .. }
+            | Self::Withdraw { .. }
+            | Self::RevokeAccess { .. }
+            | Self::RotateKeys {}
+            | Self::DeleteClient { .. }
+            | Self::EndSessions { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Form in the log.
     pub fn to_bytes(&self) -> Vec<u8> {
         json::to_vec(&self.to_json())

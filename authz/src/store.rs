@@ -4,7 +4,9 @@
 //! 1. A change is answered when it is committed and published, so the next look on any core that
 //!    heard the answer sees it.
 //! 2. What crosses cores is hashed already; no password travels.
-//! 3. There is always the user `elastic`: opening makes it where it is missing, also where an
+//! 3. What takes rights away, or replaces a secret, finds room on a full disk: other changes leave some to it,
+//!    and a file is kept back for it.
+//! 4. There is always the user `elastic`: opening makes it where it is missing, also where an
 //!    earlier first start was cut short.
 
 use std::path::Path;
@@ -14,11 +16,11 @@ use std::sync::Arc;
 use base::planted::{Fault, planted};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use consensus::{Replicated, Setup};
+use consensus::{Replicated, Reserve, Setup};
 use env::mailbox::{Receiver, Sender};
 use env::published::{Published, Watch};
 use env::reply::Reply;
-use env::{Clock, Env, Pace, Random, Spawn};
+use env::{Clock, Disk, Env, Pace, Random, Spawn};
 
 use crate::audit::Audit;
 use crate::authenticate::memory::Memory;
@@ -35,6 +37,11 @@ use crate::token::Keys;
 
 /// Commands that may wait for the keeper, in bytes.
 const WAITING_BYTES: usize = 4 << 20;
+
+/// The file that is kept back for a full disk, in the folder of the state; twice what the next file of the log
+/// takes.
+const RESERVE: &str = "reserve";
+const RESERVE_BYTES: u64 = 2 << 20;
 
 /// What a command weighs in the mailbox, beside a picture that it may carry.
 const COMMAND_BYTES: usize = 1 << 10;
@@ -68,6 +75,10 @@ impl<E: Env> Store<E> {
     pub async fn open(env: E, dir: &Path, preset: Option<Secret>) -> Result<(Self, First)> {
         let setup = Setup::new(dir, "authz");
         let is_first = !Replicated::<E, State>::exists(&env, &setup).await?;
+        let disk = env.disk();
+        disk.create_dir(dir).await.map_err(consensus::Error::from)?;
+        let reserve = Reserve::open(&env, dir.join(RESERVE), RESERVE_BYTES).await;
+        let reserve = Some(reserve.map_err(consensus::Error::from)?);
         let (password, first) = match preset {
             Some(password) => (password, First::Preset),
             None => {
@@ -80,12 +91,12 @@ impl<E: Env> Store<E> {
             let (reply, answer) = env::reply::channel();
             let hashing = env.clone();
             env.spawn().spawn(async move { reply.send(hash(&hashing, password).await) });
-            let replicated = Replicated::create(&env, setup, None).await?;
+            let replicated = Replicated::create(&env, setup, reserve).await?;
             let store = Self { env, replicated };
             store.bootstrap(answer.await.ok_or(Error::Stopped)??).await?;
             return Ok((store, first));
         }
-        let replicated = Replicated::open(&env, setup, None).await?;
+        let replicated = Replicated::open(&env, setup, reserve).await?;
         let store = Self { env, replicated };
         if store.replicated.state().user(ELASTIC).is_some() {
             return Ok((store, First::No));
@@ -125,9 +136,12 @@ impl<E: Env> Store<E> {
         self.replicated.published()
     }
 
-    /// Carries out one command.
+    /// Carries out one command (rule 3).
     pub async fn propose(&self, command: Command) -> Result<Outcome> {
-        Ok(self.replicated.propose(command).await?)
+        Ok(match command.is_pressing() {
+            true => self.replicated.propose_pressing(command).await?,
+            false => self.replicated.propose_sparing(command).await?,
+        })
     }
 
     /// Carries out what the other cores ask, until all of them are gone.

@@ -75,6 +75,16 @@ impl<E: Env> Local<E> {
         self.writer.admits(bytes)
     }
 
+    /// As [`Log::append`], but leaves what little room there is on a full disk to those who may not wait.
+    pub fn append_sparing(&self, record: Record) -> Result<Pending> {
+        Ok(Pending::new(self.writer.append_sparing(record)?))
+    }
+
+    /// Gives the reserve up where a full disk leaves no room for `bytes`; whether there is room now.
+    pub async fn make_way(&self, bytes: usize) -> bool {
+        self.writer.make_way(bytes).await
+    }
+
     /// The log's files leave room on the disk for as many bytes as `held` holds.
     pub fn leave_room_for(&self, held: Lease) {
         self.writer.leave_room_for(held);

@@ -198,15 +198,33 @@ impl<E: Env, S: State> Replicated<E, S> {
     /// Logs `command`, applies it once it is committed, and answers what it did. A proposal that
     /// was begun is carried out even if the future is dropped.
     pub async fn propose(&self, command: S::Command) -> Result<S::Outcome> {
-        let mut payload = Vec::with_capacity(256);
-        vint::write(&mut payload, S::FORMAT.into());
-        S::encode_command(&command, &mut payload);
+        self.propose_by(command, Log::append).await
+    }
+
+    /// As [`Self::propose`] for what may wait: on a full disk it is refused while there still is a little room.
+    pub async fn propose_sparing(&self, command: S::Command) -> Result<S::Outcome> {
+        self.propose_by(command, Local::append_sparing).await
+    }
+
+    /// As [`Self::propose`] for what may not wait until a full disk has room: the reserve is for it.
+    pub async fn propose_pressing(&self, command: S::Command) -> Result<S::Outcome> {
+        // Where there is no way it is refused as any other.
+        self.inner.log.make_way(payload_of::<S>(&command).len() + RECORD_BYTES).await;
+        self.propose(command).await
+    }
+
+    async fn propose_by(
+        &self,
+        command: S::Command,
+        append: fn(&Local<E>, Record) -> Result<Pending>,
+    ) -> Result<S::Outcome> {
+        let payload = payload_of::<S>(&command);
         let answer = {
             let mut ledger = self.inner.ledger.borrow_mut();
             let number = ledger.applied + ledger.waiting.len() as u64;
             let first_seq_no = SeqNo(number);
             let record = Record { first_seq_no, count: 1, mapping_version: 0, payload };
-            let pending = self.inner.log.append(record)?;
+            let pending = append(&self.inner.log, record)?;
             let (reply, answer) = env::reply::channel();
             ledger.waiting.push_back((command, reply));
             let inner = Rc::clone(&self.inner);
@@ -276,6 +294,17 @@ impl<E: Env, S: State> Replicated<E, S> {
         self.inner.watch(|ledger| ledger.waiting.is_empty() && !ledger.saving).await;
         Ok(())
     }
+}
+
+/// More than a record's head takes.
+const RECORD_BYTES: usize = 64;
+
+/// What stands of a command in its record.
+fn payload_of<S: State>(command: &S::Command) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(256);
+    vint::write(&mut payload, S::FORMAT.into());
+    S::encode_command(command, &mut payload);
+    payload
 }
 
 impl<E: Env, S: State> Inner<E, S> {

@@ -146,6 +146,30 @@ impl<E: Env> Writer<E> {
         Ok(Append { group, slot: None })
     }
 
+    /// As [`Writer::append`] for what may wait until a full disk has room: refused there as soon as no more
+    /// than half of a file is left, which is for records that may not.
+    pub fn append_sparing(&self, record: Record) -> Result<Append> {
+        let bytes = record_bytes(&record);
+        let spared = self.inner.config.file_bytes_min as usize / 2;
+        self.check_room(bytes.saturating_add(spared))?;
+        self.append(record)
+    }
+
+    /// Makes room where a full disk left none for a record of `bytes`: gives the reserve up for the next
+    /// file. Whether there is room now.
+    pub async fn make_way(&self, bytes: usize) -> bool {
+        if self.check_room(bytes).is_ok() {
+            return true;
+        }
+        let Some(reserve) = &self.inner.reserve else { return false };
+        if !reserve.spend().await {
+            return false;
+        }
+        self.inner.prepare_next();
+        self.inner.made().await;
+        self.check_room(bytes).is_ok()
+    }
+
     /// As [`Writer::append`] for a caller who does not wait: the record is written within `delay`.
     pub fn append_within(&self, record: Record, delay: Duration) -> Result<Promised> {
         self.take_in(record, delay)?;
@@ -163,23 +187,32 @@ impl<E: Env> Writer<E> {
         if bytes > PAYLOAD_BYTES_MAX {
             return Err(Error::TooLarge { bytes, bytes_max: PAYLOAD_BYTES_MAX });
         }
-        let mut state = self.inner.state.borrow_mut();
+        let state = self.inner.state.borrow();
         state.check_open()?;
         let unsynced_bytes = state.unsynced_bytes();
         let unsynced_bytes_max = self.inner.config.unsynced_bytes_max;
         if unsynced_bytes > 0 && unsynced_bytes + bytes > unsynced_bytes_max {
             return Err(Error::Full { unsynced_bytes, unsynced_bytes_max });
         }
+        drop(state);
+        self.check_room(bytes)?;
         let now = self.inner.env.clock().monotonic();
-        if !state.has_room_for(bytes) {
-            let retry = state.files.retry_is_due(now);
-            drop(state);
-            if retry {
-                self.inner.prepare_next();
+        Ok(self.inner.state.borrow_mut().take_in(record, bytes, now + delay))
+    }
+
+    /// Refuses what will find no room, as far as is known, and looks now and then whether there is some.
+    fn check_room(&self, bytes: usize) -> Result<()> {
+        let retry = {
+            let state = self.inner.state.borrow();
+            if state.has_room_for(bytes) {
+                return Ok(());
             }
-            return Err(Error::NoSpace { needed_bytes: bytes as u64 });
+            state.files.retry_is_due(self.inner.env.clock().monotonic())
+        };
+        if retry {
+            self.inner.prepare_next();
         }
-        Ok(state.take_in(record, bytes, now + delay))
+        Err(Error::NoSpace { needed_bytes: bytes as u64 })
     }
 
     /// Ends when all that was taken in so far is on stable storage. Answers the last batch of it.

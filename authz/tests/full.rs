@@ -1,0 +1,93 @@
+//! A disk that is full: what takes rights away goes on, what gives them is refused.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use authz::command::{Command, Outcome};
+use authz::password::PasswordHash;
+use authz::record::user::{Realm, User};
+use authz::token::Keys;
+use authz::{Error, Keeper, Secret, Store};
+use env::{Clock, Env};
+use sim::{Sim, SimEnv};
+
+async fn open(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
+    let preset = Some(Secret::new("correct horse".into()));
+    let opened = Store::start(env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
+    let (store, keeper, _) = opened.expect("opens");
+    (store, keeper)
+}
+
+fn user(number: u32) -> User {
+    User {
+        name: format!("user{number}"),
+        roles: Vec::new(),
+        realm: Realm::Native,
+        // So long that a log is soon full of them.
+        full_name: Some("n".repeat(60_000)),
+        ..User::elastic(PasswordHash::nobody())
+    }
+}
+
+fn put(number: u32) -> Command {
+    Command::PutUser { user: user(number), keep_password: false }
+}
+
+/// Once a full disk took a key's revocation, or a stolen password's change, no better than a new key: the log
+/// had filled up with those.
+#[test]
+fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
+    let sim = Sim::new(5);
+    let env = sim.env();
+    let machine = &sim;
+    let made = sim.run(async move {
+        let (store, keeper) = open(&env).await;
+        // The reserve is made beside other work.
+        env.clock().sleep(std::time::Duration::from_secs(1)).await;
+        machine.set_free_bytes(0);
+        let mut made = 0;
+        let refused = loop {
+            match keeper.ask(put(made)).await {
+                Ok(_) => made += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(refused, Error::Full { .. }), "{refused}");
+        assert!(made > 5, "{made} found room");
+        // More than what is left of the log's file: the reserve is given up.
+        let name = |number: u32| format!("user{}", number % made);
+        for number in 0..400 {
+            let password = PasswordHash::nobody();
+            let command =
+                Command::SetPassword { user: name(number), password, instead_of: None, keep: None };
+            keeper.ask(command).await.unwrap_or_else(|error| panic!("password {number}: {error}"));
+        }
+        for number in 0..made {
+            let gone = keeper.ask(Command::DeleteUser { name: name(number) }).await;
+            assert_eq!(gone, Ok(Outcome::Changed), "{number}");
+        }
+        let again = keeper.ask(put(0)).await;
+        assert!(matches!(again, Err(Error::Full { .. }) | Ok(_)), "{again:?}");
+        if again.is_ok() {
+            keeper.ask(Command::DeleteUser { name: name(0) }).await.expect("as the others");
+        }
+        drop(store);
+        made
+    });
+    sim.crash();
+    let env = sim.env();
+    sim.run(async move {
+        let (store, keeper) = open(&env).await;
+        for number in 0..made {
+            assert!(keeper.state().user(&format!("user{number}")).is_none(), "{number} came back");
+        }
+        sim_has_room(&keeper).await;
+        drop(store);
+    });
+
+    async fn sim_has_room(keeper: &Keeper) {
+        // Still full: nothing new; and nothing ended the process.
+        let refused = keeper.ask(put(1)).await;
+        assert!(refused.is_ok() || matches!(refused, Err(Error::Full { .. })), "{refused:?}");
+    }
+}
