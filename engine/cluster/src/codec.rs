@@ -24,7 +24,7 @@ use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
 
 mod whole;
 
-use whole::{read_state, read_stream, state_json};
+use whole::{read_state, read_stream, write_state};
 
 /// The version of both forms that is written. It rises with each key and each command: whoever does not
 /// know them must refuse the whole, and not read it as damaged or pass them over.
@@ -47,7 +47,7 @@ impl consensus::State for State {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(json::to_string(&state_json(self)).as_bytes());
+        write_state(self, out);
     }
 
     fn decode(_format: u32, bytes: &[u8]) -> Result<Self> {

@@ -63,23 +63,22 @@ pub enum NoSnapshot {
     Corrupt(String),
 }
 
-/// A snapshot of the value whose form is `value`.
-pub fn write(head: &Head, value: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEAD_BYTES + value.len());
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&VERSION.to_le_bytes());
-    out.extend_from_slice(&[0; 2]);
-    out.extend_from_slice(&head.format.to_le_bytes());
-    out.extend_from_slice(&head.applied.to_le_bytes());
-    out.extend_from_slice(&head.position.0.to_le_bytes());
-    out.extend_from_slice(&head.id.index);
-    out.extend_from_slice(&head.id.number.to_le_bytes());
-    out.extend_from_slice(&(value.len() as u64).to_le_bytes());
-    out.extend_from_slice(&checksum(value).to_le_bytes());
-    let sum = checksum(&out);
-    out.extend_from_slice(&sum.to_le_bytes());
-    assert_eq!(out.len(), HEAD_BYTES);
-    out.extend_from_slice(value);
+/// A snapshot of the value whose form `encode` appends. There is no second copy of it: it may be large.
+pub fn write(head: &Head, encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = vec![0; HEAD_BYTES];
+    encode(&mut out);
+    let (first, value) = out.split_at_mut(HEAD_BYTES);
+    first[..4].copy_from_slice(&MAGIC);
+    first[4..6].copy_from_slice(&VERSION.to_le_bytes());
+    first[8..12].copy_from_slice(&head.format.to_le_bytes());
+    first[12..20].copy_from_slice(&head.applied.to_le_bytes());
+    first[20..28].copy_from_slice(&head.position.0.to_le_bytes());
+    first[28..44].copy_from_slice(&head.id.index);
+    first[44..48].copy_from_slice(&head.id.number.to_le_bytes());
+    first[48..56].copy_from_slice(&(value.len() as u64).to_le_bytes());
+    first[56..60].copy_from_slice(&checksum(value).to_le_bytes());
+    let sum = checksum(&first[..60]);
+    first[60..].copy_from_slice(&sum.to_le_bytes());
     out
 }
 
@@ -144,15 +143,19 @@ mod tests {
         Head { format: 3, applied: 9, position: LogPosition(7), id: ID }
     }
 
+    fn written(value: &[u8]) -> Vec<u8> {
+        write(&head(), |out| out.extend_from_slice(value))
+    }
+
     #[test]
     fn written_is_read() {
-        let bytes = write(&head(), b"value");
+        let bytes = written(b"value");
         assert_eq!(read(&bytes, ID), Ok((head(), b"value".as_slice())));
     }
 
     #[test]
     fn the_layout_is_pinned() {
-        let bytes = write(&head(), b"value");
+        let bytes = written(b"value");
         let expected = [
             b"CLst\x01\0\0\0".as_slice(),
             b"\x03\0\0\0\x09\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0",
@@ -166,7 +169,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_seen() {
-        let bytes = write(&head(), b"value");
+        let bytes = written(b"value");
         for bit in 0..bytes.len() * 8 {
             let mut rotten = bytes.clone();
             rotten[bit / 8] ^= 1 << (bit % 8);
@@ -179,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_newer_layout_is_named() {
-        let mut bytes = write(&head(), b"value");
+        let mut bytes = written(b"value");
         bytes[4] = 2;
         assert_eq!(read(&bytes, ID), Err(NoSnapshot::Version(2)));
     }
@@ -187,7 +190,7 @@ mod tests {
     #[test]
     fn the_snapshot_of_another_value_is_refused() {
         let other = ShardId { number: 1, ..ID };
-        assert!(matches!(read(&write(&head(), b""), other), Err(NoSnapshot::Corrupt(_))));
+        assert!(matches!(read(&written(b""), other), Err(NoSnapshot::Corrupt(_))));
     }
 
     proptest! {

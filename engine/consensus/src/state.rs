@@ -383,10 +383,8 @@ impl<E: Env, S: State> Inner<E, S> {
     }
 
     async fn save_now(&self, value: &S, applied: u64, position: LogPosition) -> Result<()> {
-        let mut form = Vec::new();
-        value.encode(&mut form);
         let head = Head { format: S::FORMAT, applied, position, id: self.setup.id };
-        let bytes = Bytes::from(snapshot::write(&head, &form));
+        let bytes = Bytes::from(snapshot::write(&head, |form| value.encode(form)));
         if planted(Fault::ReleaseStateLog) {
             self.log.release(self.log.committed()).await?;
         }

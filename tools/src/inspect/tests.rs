@@ -55,12 +55,18 @@ fn a_state_file_tells_whose_it_is() {
         Head { format, applied: 3, position: LogPosition(8), id: ShardId { index, number: 0 } };
     let mut form = Vec::new();
     consensus::State::encode(&authz::State::default(), &mut form);
-    let value = shown(snapshot::write(&head, &form)).expect("readable");
+    let value =
+        shown(snapshot::write(&head, |out| out.extend_from_slice(&form))).expect("readable");
     assert_eq!(fact(&value, "of"), "\"authz\"");
     assert_eq!(fact(&value, "commands_applied"), "3");
     assert!(words::of(&value).contains("  grants: 0"), "{}", words::of(&value));
-    assert!(shown(snapshot::write(&head, &form)[..20].to_vec()).is_err());
-    assert!(shown(snapshot::write(&head, b"nothing")).is_err(), "its form is not read");
+    assert!(
+        shown(snapshot::write(&head, |out| out.extend_from_slice(&form))[..20].to_vec()).is_err()
+    );
+    assert!(
+        shown(snapshot::write(&head, |out| out.extend_from_slice(b"nothing"))).is_err(),
+        "its form is not read"
+    );
 }
 
 #[test]

@@ -7,8 +7,8 @@ use json::{Object, Value};
 use mapping::Mapping;
 
 use super::{
-    Result, created, damaged, flag, insert_created, list, object, pairs, pairs_json, part, read,
-    read_rollover, rollover_json, text, time, uuid,
+    Result, created, damaged, flag, list, object, pairs, pairs_json, part, read, read_rollover,
+    rollover_json, text, time, uuid,
 };
 use crate::alias::Alias;
 use crate::cluster_settings::ClusterSettings;
@@ -19,66 +19,104 @@ use crate::state::{Index, State, uuid_text};
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};
 use crate::vacancy::Added;
 
-pub(super) fn state_json(state: &State) -> Value {
-    let indices = state
-        .indices
-        .values()
-        .map(|index| {
-            let mut fields = Object::new();
-            fields.insert("name", &*index.name);
-            fields.insert("uuid", index.uuid_text());
-            fields.insert("settings", index.settings.to_flat());
-            fields.insert("mapping", index.mapping.to_state_json());
-            fields.insert("aliases", index.aliases_json());
-            fields.insert("open", index.open);
-            fields.insert("created_ms", index.created_ms);
-            fields.insert("settings_version", index.settings_version);
-            fields.insert("aliases_version", index.aliases_version);
-            fields.insert("copying", index.copying);
-            if let Some(count) = index.settings.routing_shards_kept() {
-                fields.insert("routing_shards", count);
-            }
-            if !index.rollovers.is_empty() {
-                let rollovers = index.rollovers.iter();
-                let rollovers = rollovers.map(|(name, one)| (name.to_string(), rollover_json(one)));
-                fields.insert("rollovers", Value::Object(rollovers.collect()));
-            }
-            if let Some(turned_ms) = index.turned_ms {
-                fields.insert("turned_ms", turned_ms);
-            }
-            if !index.added.is_empty() {
-                fields.insert("added", added_json(&index.added));
-            }
-            Value::Object(fields)
-        })
-        .collect();
+/// Writes a state, one part after the other: a tree of all of it would take several times what it takes itself.
+pub(super) fn write_state(state: &State, out: &mut Vec<u8>) {
+    let mut members = Members { out, open: b'{' };
+    members.add("version", &state.version.into());
+    members.add("uuid", &uuid_text(state.uuid).into());
+    members.add_list("indices", state.indices.values().map(|index| index_json(index)));
     let templates = &state.templates;
-    let streams = state.data_streams.values().map(|stream| stream.to_json()).collect();
-    let mut whole = object([
-        ("version", state.version.into()),
-        ("uuid", uuid_text(state.uuid).into()),
-        ("indices", Value::Array(indices)),
-        ("index_templates", map_json(&templates.index, IndexTemplate::to_json)),
-        ("component_templates", map_json(&templates.component, ComponentTemplate::to_json)),
-        ("legacy_templates", map_json(&templates.legacy, LegacyTemplate::to_json)),
-        ("data_streams", Value::Array(streams)),
-        ("settings", state.settings.to_json()),
-        ("voting_exclusions", pairs_json(&state.voting_exclusions)),
-    ]);
-    insert_created(&mut whole, state.created_ms);
-    if let (false, Value::Object(members)) = (state.scripts.is_empty(), &mut whole) {
-        let scripts = state.scripts.iter().map(|(id, script)| (id.to_string(), (**script).clone()));
-        members.insert("scripts", Value::Object(scripts.collect()));
+    members.add_map("index_templates", &templates.index, IndexTemplate::to_json);
+    members.add_map("component_templates", &templates.component, ComponentTemplate::to_json);
+    members.add_map("legacy_templates", &templates.legacy, LegacyTemplate::to_json);
+    members.add_list("data_streams", state.data_streams.values().map(|stream| stream.to_json()));
+    members.add("settings", &state.settings.to_json());
+    members.add("voting_exclusions", &pairs_json(&state.voting_exclusions));
+    if let Some(created_ms) = state.created_ms {
+        members.add("created_ms", &created_ms.into());
     }
-    if let (false, Value::Object(members)) = (state.tombstones.is_empty(), &mut whole) {
-        let tombstones = state.tombstones.iter().map(tombstone_json).collect();
-        members.insert("tombstones", Value::Array(tombstones));
+    if !state.scripts.is_empty() {
+        members.add_map("scripts", &state.scripts, Value::clone);
     }
-    whole
+    if !state.tombstones.is_empty() {
+        members.add_list("tombstones", state.tombstones.iter().map(tombstone_json));
+    }
+    out.push(b'}');
 }
 
-fn map_json<T>(map: &BTreeMap<Arc<str>, Arc<T>>, show: fn(&T) -> Value) -> Value {
-    Value::Object(map.iter().map(|(name, one)| (name.to_string(), show(one))).collect())
+/// An object that is written member by member.
+struct Members<'a> {
+    out: &'a mut Vec<u8>,
+    /// What stands before the next member.
+    open: u8,
+}
+
+impl Members<'_> {
+    fn key(&mut self, key: &str) {
+        self.out.push(std::mem::replace(&mut self.open, b','));
+        self.value(&key.into());
+        self.out.push(b':');
+    }
+
+    fn value(&mut self, value: &Value) {
+        self.out.extend_from_slice(json::to_string(value).as_bytes());
+    }
+
+    fn add(&mut self, key: &str, value: &Value) {
+        self.key(key);
+        self.value(value);
+    }
+
+    fn add_list(&mut self, key: &str, values: impl Iterator<Item = Value>) {
+        self.key(key);
+        self.out.push(b'[');
+        for (at, value) in values.enumerate() {
+            if at > 0 {
+                self.out.push(b',');
+            }
+            self.value(&value);
+        }
+        self.out.push(b']');
+    }
+
+    fn add_map<T>(&mut self, key: &str, map: &BTreeMap<Arc<str>, Arc<T>>, show: fn(&T) -> Value) {
+        self.key(key);
+        let mut inner = Members { out: self.out, open: b'{' };
+        map.iter().for_each(|(name, one)| inner.add(name, &show(one)));
+        if inner.open == b'{' {
+            self.out.push(b'{');
+        }
+        self.out.push(b'}');
+    }
+}
+
+fn index_json(index: &Index) -> Value {
+    let mut fields = Object::new();
+    fields.insert("name", &*index.name);
+    fields.insert("uuid", index.uuid_text());
+    fields.insert("settings", index.settings.to_flat());
+    fields.insert("mapping", index.mapping.to_state_json());
+    fields.insert("aliases", index.aliases_json());
+    fields.insert("open", index.open);
+    fields.insert("created_ms", index.created_ms);
+    fields.insert("settings_version", index.settings_version);
+    fields.insert("aliases_version", index.aliases_version);
+    fields.insert("copying", index.copying);
+    if let Some(count) = index.settings.routing_shards_kept() {
+        fields.insert("routing_shards", count);
+    }
+    if !index.rollovers.is_empty() {
+        let rollovers = index.rollovers.iter();
+        let rollovers = rollovers.map(|(name, one)| (name.to_string(), rollover_json(one)));
+        fields.insert("rollovers", Value::Object(rollovers.collect()));
+    }
+    if let Some(turned_ms) = index.turned_ms {
+        fields.insert("turned_ms", turned_ms);
+    }
+    if !index.added.is_empty() {
+        fields.insert("added", added_json(&index.added));
+    }
+    Value::Object(fields)
 }
 
 fn read_map<T>(
