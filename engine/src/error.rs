@@ -96,6 +96,22 @@ impl Error {
         .with("durability", "TRANSIENT")
     }
 
+    /// 429: names, settings, fields and templates would take more than they may. Until something of them is
+    /// deleted that stays so.
+    pub fn state_too_large(wanted_bytes: usize, limit_bytes: usize) -> Self {
+        Self::new(
+            429,
+            "circuit_breaking_exception",
+            format!(
+                "[parent] Data too large, data for [<cluster_state>] would be [{wanted_bytes}b], which is \
+                 larger than the limit of [{limit_bytes}b]"
+            ),
+        )
+        .with("bytes_wanted", wanted_bytes)
+        .with("bytes_limit", limit_bytes)
+        .with("durability", "PERMANENT")
+    }
+
     /// 503: the shard is not open (yet), or has failed.
     pub fn shard_unavailable(index: &str, shard: u32, why: &str) -> Self {
         Self::new(

@@ -9,6 +9,7 @@ use mapping::{Delta, Mapping};
 use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::graveyard::buried;
+use crate::share::shared;
 use crate::state::{Index, Rollover, State, uuid_text};
 use crate::vacancy::resized;
 
@@ -164,6 +165,7 @@ fn replace(state: &State, changed: Vec<Index>, aliases_changed: bool) -> State {
     }
     let mut indices = (*state.indices).clone();
     for index in changed {
+        let index = shared(&indices, index);
         indices.insert(Arc::clone(&index.name), Arc::new(index));
     }
     state.with_indices(indices, aliases_changed)

@@ -24,9 +24,11 @@ pub mod graveyard;
 pub mod name;
 pub mod settings;
 mod settings_table;
+mod share;
 pub mod state;
 pub mod template;
 pub mod vacancy;
+pub mod weight;
 
 pub use alias::{Alias, AliasAction};
 pub use apply::{Outcome, admit, admit_index, apply, check_new_name, check_soft_deletes, compose};
@@ -39,3 +41,4 @@ pub use settings::IndexSettings;
 pub use state::{Index, State};
 pub use template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};
 pub use vacancy::Vacancy;
+pub use weight::{Growth, Weight};

@@ -26,6 +26,16 @@ pub(crate) use check::{check_text, similarity};
 pub use read::{flatten, prefixed};
 pub(crate) use values::{Share, addresses};
 
+/// Beginnings of the settings that a mapping is made with.
+const ASKED_BY_MAPPINGS: [&str; 6] = [
+    "index.analysis.",
+    "index.mapping.",
+    "index.max_ngram_diff",
+    "index.max_shingle_diff",
+    "index.similarity.",
+    "index.sort.",
+];
+
 /// Settings of one index, checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexSettings {
@@ -301,7 +311,15 @@ impl IndexSettings {
         units::bytes(name, text).ok().flatten()
     }
 
-    /// What the mapping asks of the settings.
+    /// Would [`Self::for_mapping`] be the same of `other`?
+    pub(crate) fn means_the_same_to_mappings(&self, other: &Self) -> bool {
+        let asked = |(name, _): &(&String, &Value)| {
+            ASKED_BY_MAPPINGS.iter().any(|part| name.starts_with(part))
+        };
+        self.flat.iter().filter(asked).eq(other.flat.iter().filter(asked))
+    }
+
+    /// What the mapping asks of the settings: of those alone whose names begin as [`ASKED_BY_MAPPINGS`] says.
     ///
     /// # Errors
     /// Where `analysis` is wrong, in Elasticsearch's words.

@@ -11,6 +11,7 @@ use crate::cluster_settings::ClusterSettings;
 use crate::data_stream::DataStream;
 use crate::graveyard::Tombstone;
 use crate::settings::IndexSettings;
+use crate::share::shared;
 use crate::template::Templates;
 use crate::vacancy::Added;
 
@@ -148,6 +149,7 @@ impl State {
             .get(&index.name)
             .is_none_or(|old| !Arc::ptr_eq(&old.aliases, &index.aliases));
         let mut indices = (*self.indices).clone();
+        let index = shared(&self.indices, index);
         indices.insert(Arc::clone(&index.name), Arc::new(index));
         self.with_indices(indices, aliases_changed)
     }

@@ -50,17 +50,20 @@ pub enum Holder {
     Writes,
     /// Merges that run.
     Merges,
+    /// Names, settings, fields and templates: the cluster state.
+    State,
 }
 
 impl Holder {
     /// All of them, in the order of [`Budget::taken_bytes`].
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Requests,
         Self::Answers,
         Self::Aggregations,
         Self::Filters,
         Self::Writes,
         Self::Merges,
+        Self::State,
     ];
 
     /// Its word.
@@ -72,6 +75,7 @@ impl Holder {
             Self::Filters => "filters",
             Self::Writes => "writes",
             Self::Merges => "merges",
+            Self::State => "state",
         }
     }
 }

@@ -55,6 +55,24 @@ impl Value {
         matches!(self, Self::Null)
     }
 
+    /// About how many bytes of memory it takes, itself included.
+    pub fn held_bytes(&self) -> usize {
+        let within = match self {
+            Self::Object(members) => {
+                let member = |(key, value): (&str, &Self)| {
+                    size_of::<String>() + HEAP_BYTES + key.len() + value.held_bytes()
+                };
+                let index = if members.index.is_some() { members.len() * INDEXED_BYTES } else { 0 };
+                members.iter().map(member).sum::<usize>() + index
+            }
+            Self::Array(values) => values.iter().map(Self::held_bytes).sum(),
+            Self::String(text) => HEAP_BYTES + text.len(),
+            Self::Number(number) => number.text().len(),
+            Self::Bool(_) | Self::Null => 0,
+        };
+        size_of::<Self>() + within
+    }
+
     /// About how many bytes it takes as text; nobody counts on once they are more than `most`.
     pub fn text_bytes(&self, most: usize) -> usize {
         let mut bytes = 0;
@@ -142,6 +160,12 @@ pub struct Object {
     members: Vec<(String, Value)>,
     index: Option<Box<Map<String, u32>>>,
 }
+
+/// What the allocator adds to a text.
+const HEAP_BYTES: usize = 16;
+
+/// What a member takes in the index of its object: its name again, and a place with the room that is kept free.
+const INDEXED_BYTES: usize = 96;
 
 /// Members from which an object keeps a hash index.
 const INDEX_FROM: usize = 24;

@@ -263,6 +263,9 @@ impl<E: Env> Shard<E> {
 
     /// Changes settings; they count from now on.
     pub fn set_config(&self, config: ShardConfig) {
+        if *self.inner.config.borrow() == config {
+            return;
+        }
         *self.inner.config.borrow_mut() = config;
         // A timer of the old interval does no harm when it ends.
         self.inner.refresh_is_due.set(false);

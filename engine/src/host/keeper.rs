@@ -24,8 +24,9 @@ use cluster::{Command, Index, Outcome, State};
 use consensus::{Replicated, Setup};
 use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
-use super::call::{Message, NotOpened, OpenCall};
+use super::call::{Message, NotOpened, OpenCall, ShardCall};
 use super::folders;
+use super::held::Held;
 use super::line::{Lines, Place};
 use super::room::{self, FULL_DISK_PAUSE};
 use super::scrub;
@@ -55,6 +56,7 @@ pub(crate) struct Keeper<E: Env> {
     openings: RefCell<Map<ShardId, u64>>,
     opening_count: Cell<u64>,
     pub(super) warn: fn(&str),
+    held: Held,
 }
 
 impl<E: Env> Keeper<E> {
@@ -71,7 +73,12 @@ impl<E: Env> Keeper<E> {
             folders::refuse_beside_indices(&env, &shared.config.data).await?;
             Replicated::create(&env, setup, reserve).await?
         };
+        let held = Held::of(&value.state(), &core.lease);
+        if let Some(complaint) = held.complaint() {
+            (shared.config.warn)(&complaint);
+        }
         let keeper = Rc::new(Self {
+            held,
             warn: shared.config.warn,
             shared,
             value,
@@ -148,7 +155,11 @@ impl<E: Env> Keeper<E> {
         }
         let mut command = command;
         let mut coming: Vec<[u8; 16]> = Vec::new();
-        if !command.new_indices().is_empty() {
+        // Taken until the state that the change makes is weighed.
+        let _memory;
+        if command.new_indices().is_empty() {
+            _memory = self.held.admit(&command, &self.value.state(), None)?;
+        } else {
             // The command is tried on the state as it is: what it refuses need not be logged, and
             // the indices it would make tell how to make the shards. Templates are worked in now,
             // so that it makes the same ones when its turn has come.
@@ -164,6 +175,7 @@ impl<E: Env> Keeper<E> {
             if let Some(refused) = self.too_many(&state, &after) {
                 return Ok(Outcome::Refused(refused));
             }
+            _memory = self.held.admit(&command, &state, Some(&after))?;
             let news = command.new_indices();
             let news: Vec<_> =
                 news.into_iter().filter_map(|new| after.index_by_uuid(new.uuid)).collect();
@@ -212,6 +224,8 @@ impl<E: Env> Keeper<E> {
             self.coming.borrow_mut().remove(&uuid);
         }
         self.publish_state();
+        self.held.weigh(&self.value.state());
+        self.share_mappings(&before);
         self.follow().await;
         self.remove_deleted(&before).await;
         outcome.map_err(|error| {
@@ -221,6 +235,26 @@ impl<E: Env> Keeper<E> {
                 Error::new(503, "master_not_discovered_exception", error.to_string())
             }
         })
+    }
+
+    /// Gives the shards of open indices the mappings that are new since `before`: those with which they were
+    /// made, or an older one, would be kept beside them until something is written.
+    fn share_mappings(&self, before: &State) {
+        let state = self.value.state();
+        for index in state.indices.values().filter(|index| index.open) {
+            let old = before.index(&index.name).map(|old| &old.mapping);
+            if old.is_some_and(|old| Arc::ptr_eq(old, &index.mapping)) {
+                continue;
+            }
+            for number in 0..index.settings.shard_count() {
+                let shard = shard_id(index, number);
+                let (reply, _nobody_waits) = reply::channel();
+                let call = ShardCall::Configure { reply };
+                let home = home_of(shard, self.shared.config.cores);
+                let sent = self.env.clock().monotonic();
+                self.shared.core(home).send_reply(Message::Shard { shard, call, sent });
+            }
+        }
     }
 
     /// Why indices cannot be opened: see [`Keeper::too_many`].

@@ -287,6 +287,7 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
             reply.send(found.map(|shard| {
                 if let Some(index) = index {
                     shard.set_config(shard_config(&index.settings));
+                    shard.set_mapping(Arc::clone(&index.mapping));
                 }
             }));
         }

@@ -15,6 +15,7 @@ use crate::cluster_settings::ClusterSettings;
 use crate::data_stream::DataStream;
 use crate::graveyard::{self, Tombstone};
 use crate::settings::IndexSettings;
+use crate::share::Known;
 use crate::state::{Index, State, uuid_text};
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};
 use crate::vacancy::Added;
@@ -138,9 +139,10 @@ pub(super) fn read_stream(value: &Value) -> Result<DataStream> {
 
 pub(super) fn read_state(value: &Value) -> Result<State> {
     let mut indices = BTreeMap::new();
+    let mut known = Known::default();
     for item in part(value, "indices")?.as_array().ok_or_else(|| damaged("no indices"))? {
-        let index = decode_index(item)?;
-        if indices.insert(Arc::clone(&index.name), Arc::new(index)).is_some() {
+        let index = known.shared(decode_index(item)?);
+        if indices.insert(Arc::clone(&index.name), index).is_some() {
             return Err(damaged("one name, two indices"));
         }
     }

@@ -22,6 +22,7 @@ mod options;
 mod params;
 mod render;
 mod same;
+mod share;
 mod sort;
 mod state;
 mod template;
@@ -108,7 +109,7 @@ struct Inner {
     next_no: u32,
     root: Arc<Object>,
     options: Arc<Options>,
-    flat: Flat,
+    flat: Arc<Flat>,
     settings: Arc<Settings>,
 }
 
@@ -408,7 +409,7 @@ impl Mapping {
         options: Arc<Options>,
         settings: Arc<Settings>,
     ) -> Self {
-        let flat = Flat::of(&root);
+        let flat = Arc::new(Flat::of(&root));
         let inner = Arc::new(Inner { version, next_no, root, options, flat, settings });
         Self { inner, reduced: false }
     }
@@ -419,8 +420,16 @@ impl Mapping {
     }
 
     fn with_version(self, version: u64) -> Self {
-        let Inner { next_no, root, options, settings, .. } = &*self.inner;
-        Self::build(version, *next_no, root.clone(), options.clone(), settings.clone())
+        let Inner { next_no, root, options, flat, settings, .. } = &*self.inner;
+        let inner = Inner {
+            version,
+            next_no: *next_no,
+            root: root.clone(),
+            options: options.clone(),
+            flat: flat.clone(),
+            settings: settings.clone(),
+        };
+        Self { inner: Arc::new(inner), reduced: self.reduced }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::FieldNo;
 use base::hash::{Map, Set};
 
-use super::Dynamic;
+use super::{Dynamic, share};
 use crate::types::{Field, Kind, TextFlavor};
 
 /// An object of the tree; the root has an empty path.
@@ -201,6 +201,12 @@ pub(super) struct Flat {
     pub dependent: bool,
     /// Mappers: objects, fields, multi-fields and aliases.
     pub total: u64,
+    /// Equal trees have equal ones.
+    pub likeness: u64,
+    /// About what all of it takes.
+    pub bytes: usize,
+    /// About what all of it takes as text.
+    pub text_bytes: usize,
 }
 
 impl Flat {
@@ -218,6 +224,9 @@ impl Flat {
             similar: Vec::new(),
             dependent: false,
             total: 0,
+            likeness: 0,
+            bytes: 0,
+            text_bytes: 0,
         };
         let mut aliases = Vec::new();
         flat.add(root, &mut aliases);
@@ -242,6 +251,9 @@ impl Flat {
         flat.stored = stored_paths(&flat.fields);
         let similar = flat.fields.iter().filter(|field| field.similarity().is_some());
         flat.similar = similar.cloned().collect();
+        flat.likeness = share::likeness(&flat);
+        flat.bytes = share::bytes(&flat);
+        flat.text_bytes = share::text_bytes(&flat);
         flat
     }
 

@@ -43,6 +43,15 @@ pub(crate) struct Source {
     pub excludes: Vec<String>,
 }
 
+impl Options {
+    /// About how many bytes of its own it takes.
+    pub(super) fn held_bytes(&self) -> usize {
+        let templates = self.templates.iter().flatten();
+        let shown: usize = templates.map(|template| 2 * template.shown.held_bytes() + 256).sum();
+        shown + self.meta.as_ref().map_or(0, Value::held_bytes)
+    }
+}
+
 impl Source {
     /// Nothing was said.
     fn is_default(&self) -> bool {

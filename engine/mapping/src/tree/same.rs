@@ -16,7 +16,7 @@ pub(super) fn is_same(one: &Mapping, other: &Mapping) -> bool {
         && objects(&one.root, &other.root)
 }
 
-fn objects(one: &Arc<Object>, other: &Arc<Object>) -> bool {
+pub(super) fn objects(one: &Arc<Object>, other: &Arc<Object>) -> bool {
     let outside = |object: &Object| {
         let Object { dynamic, enabled, subobjects, nested, .. } = object;
         (*dynamic, *enabled, *subobjects, *nested)

@@ -1,0 +1,149 @@
+//! Memory of the cluster state: counted, and bounded by a share of what the node may have.
+//!
+//! Always true
+//! 1. A change that would make the state larger than its share, or for which there is no memory now, is
+//!    refused before anything is logged. One that makes nothing grow never is.
+//! 2. What is taken for the state is what it weighs, and what changes under way may add.
+//! 3. A state that is too large already (memory was lowered) serves; nothing is added to it.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use cluster::{Command, Growth, State, Weight};
+use env::budget::{Holder, Lease, Taken};
+
+use crate::error::{Error, Result};
+
+/// The part of a node's memory that its cluster state may take: one in so many. Names, settings and fields
+/// cannot be put aside as filters or buffers can; what is left must do for all the rest.
+const SHARE_PART: usize = 4;
+
+/// See the head of the file.
+pub(super) struct Held {
+    lease: Lease,
+    weight: RefCell<Weight>,
+    /// What changes under way may add.
+    coming: Cell<usize>,
+    taken: RefCell<Option<Taken>>,
+}
+
+/// What one change may add; dropping it takes that back.
+pub(super) struct Coming<'a> {
+    held: &'a Held,
+    bytes: usize,
+}
+
+impl Held {
+    /// Takes memory for a state that stands already, as much as it weighs where so much is to be had.
+    pub(super) fn of(state: &Arc<State>, lease: &Lease) -> Self {
+        let lease = lease.of(Holder::State);
+        let weight = Weight::of(state, None);
+        let taken = lease.take(0);
+        let held = Self { lease, weight: weight.into(), coming: Cell::new(0), taken: taken.into() };
+        held.settle();
+        held
+    }
+
+    /// Why nothing can be added to the state that stands; for the log.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let (bytes, most) = (self.weight.borrow().bytes(), self.most());
+        (bytes > most).then(|| {
+            format!(
+                "the cluster state takes about {} MiB of memory, of which it may have {} MiB (a quarter of the \
+                 memory setting): nothing is added to it until indices, fields or templates are deleted, or the \
+                 setting is raised",
+                bytes >> 20,
+                most >> 20
+            )
+        })
+    }
+
+    /// Admits a change, whose memory is taken until it is done; `after` is the state that it makes, where that
+    /// is known.
+    ///
+    /// # Errors
+    /// 429 where there is no room for it.
+    pub(super) fn admit(
+        &self,
+        command: &Command,
+        before: &State,
+        after: Option<&State>,
+    ) -> Result<Coming<'_>> {
+        let bytes = match (after, command.growth()) {
+            (_, Growth::None) => 0,
+            (None, Growth::About(bytes)) => bytes,
+            (Some(after), _) => self.growth_to(after),
+            (None, Growth::Unknown) => self.growth_to(&cluster::apply(before, command).0),
+        };
+        let coming = Coming { held: self, bytes };
+        self.coming.set(self.coming.get() + bytes);
+        if bytes == 0 {
+            return Ok(coming);
+        }
+        let (wanted, most) = (self.wanted(), self.most());
+        if wanted > most {
+            return Err(Error::state_too_large(wanted, most));
+        }
+        let mut taken = self.taken.borrow_mut();
+        let has = taken.as_ref().map_or(0, Taken::bytes);
+        let lacking = wanted.saturating_sub(has);
+        let is_there = match &mut *taken {
+            Some(taken) => taken.grow(lacking),
+            none => {
+                *none = self.lease.take(wanted);
+                none.is_some()
+            }
+        };
+        drop(taken);
+        match is_there {
+            true => Ok(coming),
+            false => Err(Error::no_memory("cluster_state", lacking, self.lease.total_bytes())),
+        }
+    }
+
+    /// Weighs the state anew: a change was done.
+    pub(super) fn weigh(&self, state: &Arc<State>) {
+        let weight = Weight::of(state, Some(&self.weight.borrow()));
+        *self.weight.borrow_mut() = weight;
+        self.settle();
+    }
+
+    fn growth_to(&self, after: &State) -> usize {
+        let weight = self.weight.borrow();
+        let after = Weight::of(&Arc::new(after.clone()), Some(&weight));
+        after.bytes().saturating_sub(weight.bytes())
+    }
+
+    fn wanted(&self) -> usize {
+        self.weight.borrow().bytes().saturating_add(self.coming.get())
+    }
+
+    fn most(&self) -> usize {
+        self.lease.total_bytes() / SHARE_PART
+    }
+
+    /// Holds what is wanted, or what is to be had: what the state takes is taken already, so nobody is refused
+    /// for it here.
+    fn settle(&self) {
+        let wanted = self.wanted();
+        let mut taken = self.taken.borrow_mut();
+        let Some(taken) = &mut *taken else { return };
+        match wanted.checked_sub(taken.bytes()) {
+            Some(lacking) if lacking > 0 => {
+                // By halves: near the end of memory a part of it is better than nothing.
+                let mut piece = lacking;
+                while piece > 0 && !taken.grow(piece) {
+                    piece /= 2;
+                }
+            }
+            _ => taken.shrink_to(wanted),
+        }
+    }
+}
+
+impl Drop for Coming<'_> {
+    fn drop(&mut self) {
+        self.held.coming.set(self.held.coming.get() - self.bytes);
+        self.held.settle();
+    }
+}

@@ -1,0 +1,122 @@
+//! Memory of the cluster state: what would pass its share is refused, and what is lost by that comes back with
+//! what is deleted.
+
+mod common;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use engine::ops::IndicesOptions;
+use engine::{Config, Core, Error, Everything, start_all};
+use env::budget::Holder;
+use json::{Object, Value, json};
+use sim::{Sim, SimEnv};
+
+const MEMORY: usize = 32 << 20;
+
+thread_local! {
+    static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+async fn start(env: &SimEnv, memory_bytes: usize) -> Vec<Rc<Core<SimEnv>>> {
+    let warn = |text: &str| TOLD.with_borrow_mut(|told| told.push(text.to_owned()));
+    start_all(env, Config { warn, memory_bytes, ..common::config() }).await.expect("it starts")
+}
+
+fn held(core: &Core<SimEnv>) -> usize {
+    let all = core.shared().budget.taken_bytes();
+    all.iter().find(|(holder, _)| *holder == Holder::State).map_or(0, |(_, bytes)| *bytes)
+}
+
+/// Fields whose names nobody else has.
+fn fields(number: usize) -> Value {
+    let field = |at: usize| (format!("field_{number}_{at}"), json!({"type": "text"}));
+    let properties: Object = (0..900).map(field).collect();
+    json!({"mappings": {"properties": (Value::Object(properties))}})
+}
+
+/// Makes indices until one is refused: how many, and why not more.
+async fn fill(core: &Rc<Core<SimEnv>>) -> (usize, Error) {
+    let mut made = 0;
+    loop {
+        match core.create_index(&Everything, &format!("i{made}"), &fields(made)).await {
+            Ok(_) => made += 1,
+            Err(error) => return (made, error),
+        }
+    }
+}
+
+async fn delete(core: &Rc<Core<SimEnv>>, index: &str) {
+    core.delete_index(&Everything, index, IndicesOptions::default()).await.expect("it goes");
+}
+
+fn is_refused(error: &Error) {
+    assert_eq!((error.status, &*error.kind), (429, "circuit_breaking_exception"), "{error:?}");
+    let told = "[parent] Data too large, data for [<cluster_state>] would be [";
+    assert!(error.reason.starts_with(told), "{}", error.reason);
+    let limit = format!("b], which is larger than the limit of [{}b]", MEMORY / 4);
+    assert!(error.reason.ends_with(&limit), "{}", error.reason);
+}
+
+/// Once 562 indices of 980 fields each took 671 MiB of `--memory 128mb`: nobody counted them.
+#[test]
+fn indices_are_refused_when_the_state_would_pass_its_share() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env, MEMORY).await;
+        let core = &cores[1];
+        let (made, refused) = fill(core).await;
+        is_refused(&refused);
+        assert!((5..40).contains(&made), "{made}");
+        assert!(core.state().index(&format!("i{made}")).is_none());
+        assert!(held(core) <= MEMORY / 4, "{}", held(core));
+        // Whatever would make it grow, by whichever way.
+        let body = fields(made);
+        let mappings = body.get("mappings").expect("just made");
+        let options = IndicesOptions::default();
+        core.create_index(&Everything, "small", &json!({})).await.expect("there is room for one");
+        let put = core.put_mapping(&Everything, "small", options, false, mappings).await;
+        is_refused(&put.expect_err("the fields are new"));
+        let note = json!({"template": {}, "_meta": {"note": ("x".repeat(1 << 20))}});
+        let kind = cluster::TemplateKind::Component;
+        let put = core.put_template(&Everything, kind, "large", &note, false).await;
+        is_refused(&put.expect_err("a mebibyte"));
+        // An equal mapping is shared, and a deletion always passes.
+        core.create_index(&Everything, "again", &fields(0)).await.expect("no tree of its own");
+        delete(core, "i1").await;
+        core.create_index(&Everything, "instead", &fields(made)).await.expect("there is room");
+        let before = held(core);
+        for number in 2..made {
+            delete(core, &format!("i{number}")).await;
+        }
+        assert!(held(core) < before / 2, "{} of {before} are held still", held(core));
+        cores[0].stop().await;
+    });
+}
+
+#[test]
+fn a_state_beyond_its_share_starts_and_says_so_and_grows_no_more() {
+    let sim = Sim::new(2);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env, MEMORY).await;
+        fill(&cores[0]).await;
+        cores[0].stop().await;
+    });
+    TOLD.take();
+    sim.kill();
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env, MEMORY / 2).await;
+        let told = TOLD.take().join("\n");
+        assert!(told.contains("the cluster state takes about "), "{told}");
+        let core = &cores[0];
+        assert!(core.state().index("i0").is_some());
+        let refused = core.create_index(&Everything, "one_more", &json!({})).await;
+        let refused = refused.expect_err("there is no room");
+        assert_eq!((refused.status, &*refused.kind), (429, "circuit_breaking_exception"));
+        delete(core, "i0").await;
+        cores[0].stop().await;
+    });
+}
