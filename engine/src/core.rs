@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
+use std::path::Path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -454,8 +455,24 @@ async fn open_reserve<E: Env>(
 ) -> std::result::Result<Reserve<E>, consensus::Error> {
     let dir = shared.config.data.join("node");
     env.disk().create_dir(&dir).await?;
+    if id == KEEPER {
+        remove_reserves_of_others(env, &dir, shared.config.cores).await;
+    }
     let path = dir.join(format!("reserve-{id}"));
     Ok(Reserve::open(env, path, RESERVE_BYTES).await?)
+}
+
+/// Removes what cores kept back that are no more, as there were more at an earlier start. What cannot be removed
+/// takes room, and does no other harm.
+async fn remove_reserves_of_others<E: Env>(env: &E, dir: &Path, cores: u16) {
+    let is_of_others = |entry: &env::disk::Entry| {
+        let core = entry.name.strip_prefix("reserve-").and_then(|core| core.parse::<u16>().ok());
+        !entry.is_dir && core.is_some_and(|core| core >= cores)
+    };
+    for entry in env.disk().list(dir).await.unwrap_or_default().iter().filter(|it| is_of_others(it))
+    {
+        env.disk().remove(&dir.join(&entry.name)).await.ok();
+    }
 }
 
 /// An answer under way.

@@ -12,7 +12,7 @@ use cluster::state::uuid_text;
 use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::{IndicesOptions, Refresh};
 use engine::{Config, Core, Everything, start_all};
-use env::Bytes;
+use env::{Bytes, Clock, Env};
 use sim::{Sim, SimEnv};
 
 thread_local! {
@@ -151,4 +151,26 @@ fn what_is_left_of_a_deleted_index_goes_at_the_next_start() {
     });
     assert!(below(&image(&sim), &folder).is_empty());
     assert_eq!(told(), Vec::<String>::new());
+}
+
+/// What cores keep back for their logs was kept for ever where a node has fewer cores than before.
+#[test]
+fn what_cores_kept_back_that_are_no_more_is_given_back() {
+    let sim = Sim::new(9);
+    let reserves = |sim: &Sim| {
+        let names = sim.names("/data/node").into_iter();
+        names.filter(|name| name.starts_with("reserve-")).collect::<Vec<_>>()
+    };
+    for (cores, expected) in [(3, 3), (1, 1)] {
+        let env = sim.env();
+        sim.run(async move {
+            let config = Config { cores, ..common::config() };
+            let cores = start_all(&env, config).await.expect("it starts");
+            // They are made beside other work.
+            env.clock().sleep(std::time::Duration::from_secs(1)).await;
+            cores[0].stop().await;
+        });
+        assert_eq!(reserves(&sim).len(), expected, "{:?}", reserves(&sim));
+        sim.kill();
+    }
 }

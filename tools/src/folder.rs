@@ -10,7 +10,10 @@
 //! Always true
 //! 1. Folders made here have mode 0700, files 0600 unless they are public.
 //! 2. A file is written whole: another name, synced, renamed, its folder synced.
-//! 3. While a [`Folder`] is locked, no other process serves from it.
+//! 3. While a [`Folder`] is locked, no other process serves from it, also where somebody removes the file
+//!    that says which one does.
+//! 4. What belongs together is not made anew where a part of it is lost: a keystore beside users and keys, users
+//!    and keys beside the node that had some.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -54,7 +57,13 @@ pub struct Identity {
 
 /// Keeps the folder; the lock goes with the process, however it ends.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "held, never read")] File);
+pub struct Lock {
+    #[expect(dead_code, reason = "held, never read")]
+    file: File,
+    /// The folder itself: its file may be removed, or made anew, by anybody who tidies up.
+    #[expect(dead_code, reason = "held, never read")]
+    folder: Option<File>,
+}
 
 impl Folder {
     /// The folder at `path`; made where it is missing.
@@ -105,8 +114,18 @@ impl Folder {
         let path = self.node("lock");
         let failed = |error: &dyn std::fmt::Display| Failure::file("locking", &path, error);
         let mut file = open_lock(&path).map_err(|error| failed(&error))?;
-        match file.try_lock() {
-            Ok(()) => {}
+        let folder = File::open(&self.path).map_err(|error| failed(&error))?;
+        let taken = match file.try_lock() {
+            // A file system without locks of folders has those of files at least.
+            Ok(()) => match folder.try_lock() {
+                Ok(()) => Ok(Some(folder)),
+                Err(TryLockError::Error(_)) => Ok(None),
+                Err(taken) => Err(taken),
+            },
+            Err(taken) => Err(taken),
+        };
+        let folder = match taken {
+            Ok(folder) => folder,
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 let by = match file.read_to_string(&mut holder) {
@@ -123,10 +142,10 @@ impl Folder {
                 ));
             }
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
-        }
+        };
         let written = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         written.map_err(|error| failed(&error))?;
-        Ok(Lock(file))
+        Ok(Lock { file, folder })
     }
 
     /// Keeps every other command from a file of `node/`, by a lock beside it. One that is at it is waited
@@ -138,7 +157,7 @@ impl Folder {
         let begun = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Lock(file)),
+                Ok(()) => return Ok(Lock { file, folder: None }),
                 Err(TryLockError::WouldBlock) if begun.elapsed() < wait => std::thread::sleep(LOOK),
                 Err(TryLockError::WouldBlock) => {
                     let sentence = format!(
@@ -181,11 +200,51 @@ impl Folder {
         Ok(identity)
     }
 
+    /// Makes the folder of users and keys at the first start with any, and notes that there are some.
+    ///
+    /// # Errors
+    /// Where there were some, and they are gone: new ones would let in whoever is first to be told the password
+    /// of `elastic`.
+    pub fn claim_authz(&self) -> Result<()> {
+        const NOTED: &str = "authz";
+        let (path, identity) = (self.path.join("authz"), self.node("identity"));
+        let mut value = read_sealed(&identity)?.unwrap_or_else(Value::object);
+        let is_noted = value.get(NOTED) == Some(&Value::Bool(true));
+        if is_noted && !path.is_dir() {
+            return Err(lost(
+                &path,
+                "and with it all users, roles, API keys and grants of this node",
+                "make an empty folder there: `elastic` gets a new password then, and everything else is to be \
+                 made again",
+            ));
+        }
+        make_private(&path).map_err(|error| Failure::file("making", &path, &error))?;
+        if is_noted {
+            return Ok(());
+        }
+        let Some(members) = value.as_object_mut() else { return Ok(()) };
+        members.remove("checksum");
+        members.insert(NOTED, true);
+        save(&identity, sealed(&value).as_bytes(), 0o600)
+    }
+
     /// Makes the keystore at the first start: the key under which tokens are hashed at rest.
+    ///
+    /// # Errors
+    /// Where it is gone, and what was hashed by it is not.
     pub fn make_keystore(&self, random: &impl Random) -> Result<()> {
         let path = self.node("keystore");
         if read_sealed(&path)?.is_some() {
             return Ok(());
+        }
+        let users = std::fs::read_dir(self.path.join("authz"));
+        if users.is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(lost(
+                &path,
+                "and no token, code or session that users and clients hold can be told without it",
+                "move the folder authz away and make an empty one in its place: `elastic` gets a new password \
+                 then, and users, roles, API keys and clients are to be made again",
+            ));
         }
         let mut pepper = [0; PEPPER_BYTES];
         random.fill(&mut pepper);
@@ -203,6 +262,15 @@ impl Folder {
             Failure::new(Code::Setting, format!("{}: it holds no secret", path.display()))
         })
     }
+}
+
+/// A part of the data folder is gone, and is not made anew without a word.
+fn lost(path: &Path, with_it: &str, otherwise: &str) -> Failure {
+    let sentence = format!(
+        "{} is missing, {with_it}; bring it back from a copy of the data folder. Where there is none, {otherwise}",
+        path.display()
+    );
+    Failure::new(Code::Failed, sentence)
 }
 
 fn open_lock(path: &Path) -> std::io::Result<File> {
@@ -339,8 +407,37 @@ mod tests {
         assert_eq!(second.code, Code::Folder);
         let me = format!("process {}", std::process::id());
         assert!(second.sentence.contains(&me), "{second}");
+        std::fs::remove_file(folder.node("lock")).expect("somebody tidies up");
+        let third = folder.lock().expect_err("the node runs still");
+        assert_eq!(third.code, Code::Folder);
         drop(lock);
         folder.lock().expect("free again");
+    }
+
+    /// Once an empty state was made in place of a lost one, and `elastic` with a new password.
+    #[test]
+    fn users_and_keystore_are_not_made_anew_where_one_of_them_is_lost() {
+        let temporary = Temporary::new("lost");
+        let folder = Folder::make(&temporary.0).expect("made");
+        let random = runtime::RuntimeRandom::new();
+        let identity = folder.identity(&random).expect("drawn");
+        folder.make_keystore(&random).expect("made");
+        folder.claim_authz().expect("the first start");
+        let authz = folder.path().join("authz");
+        assert!(authz.is_dir());
+        folder.claim_authz().expect("the second");
+        assert_eq!(folder.identity(&random).expect("kept").node, identity.node);
+        std::fs::remove_dir(&authz).expect("empty still");
+        let failure = folder.claim_authz().expect_err("lost");
+        assert!(failure.sentence.contains("authz is missing"), "{failure}");
+        assert!(failure.sentence.contains("make an empty folder there"), "{failure}");
+        std::fs::create_dir(&authz).expect("as it says");
+        folder.claim_authz().expect("somebody decided so");
+        std::fs::write(authz.join("snapshot"), b"users").expect("written");
+        std::fs::remove_file(folder.node("keystore")).expect("lost");
+        let failure = folder.make_keystore(&random).expect_err("lost");
+        assert!(failure.sentence.contains("keystore is missing"), "{failure}");
+        assert!(!folder.node("keystore").exists());
     }
 
     #[test]

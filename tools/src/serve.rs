@@ -118,6 +118,9 @@ pub fn run(options: &Serve) -> Result<()> {
     }
     note_small_memory(settings.memory_bytes);
     let identity = folder.identity(&RuntimeRandom::new())?;
+    if settings.security {
+        folder.claim_authz()?;
+    }
     ready::remove(&folder.node("ready"))?;
     if let Some(file) = &options.ready_file {
         ready::clear(file)?;

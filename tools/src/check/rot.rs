@@ -112,7 +112,7 @@ fn image() -> Image {
     let mut image = Image::new();
     for (path, _) in sim.files() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with("reserve-") {
+        if name.starts_with("reserve") {
             continue;
         }
         let bytes = sim.bytes(&path).expect("it is listed");
@@ -139,7 +139,7 @@ fn plant(image: &Image) -> Sim {
         sim.plant(path, bytes);
     }
     // Enough for a log, too little for room to be kept back.
-    sim.set_free_bytes(8 << 20);
+    sim.set_free_bytes(5 << 20);
     sim
 }
 
@@ -369,6 +369,8 @@ fn what_is_missing_or_of_another_kind_is_told() {
         (shard.join("manifest-0.tmp/file"), shard.join("manifest-0.tmp")),
         (shard.join("segment-00000000000000ff/file"), shard.join("segment-00000000000000ff")),
         (PathBuf::from("/data/cluster/log-000009/file"), "/data/cluster/log-000009".into()),
+        (PathBuf::from("/data/node/reserve-0/file"), "/data/node/reserve-0".into()),
+        (PathBuf::from("/data/authz/reserve/file"), "/data/authz/reserve".into()),
     ] {
         let sim = plant(&image);
         sim.plant(&planted, b"x");

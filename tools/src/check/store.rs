@@ -24,6 +24,9 @@ pub async fn check<E: Env>(env: &E, root: &Path, security: bool, report: &mut Re
     let mut is_state_told = state.is_some() || !walk.report.damages.is_empty();
     walk.value::<authz::State>("authz").await;
     let authz = root.join("authz");
+    walk.no_folders(&authz, &["reserve"]).await;
+    walk.no_folders(&root.join("node"), &["reserve-", "identity", "keystore", "lock", "ready"])
+        .await;
     let is_gone =
         matches!(env.disk().list(&authz).await, Err(error) if error.kind == ErrorKind::NotFound);
     if security && is_gone && state.is_some() {
