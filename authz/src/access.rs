@@ -25,7 +25,7 @@ use ring::digest;
 
 use crate::pattern::{Effort, Pattern, Wanted};
 use crate::privilege::{Kind, fits, granting};
-use crate::record::role::{IndexGrant, Role};
+use crate::record::role::{IndexGrant, Name, Role};
 use crate::template;
 
 /// What a caller's roles grant.
@@ -111,7 +111,7 @@ impl std::error::Error for Denied {}
 
 impl Layer {
     /// Its grants that hold an action on this very name.
-    fn grants(&self, action: &str, index: &str) -> impl Iterator<Item = &IndexGrant> {
+    fn grants(&self, action: &str, index: Name<'_>) -> impl Iterator<Item = &IndexGrant> {
         let all = self.roles.iter().flat_map(|role| &role.indices);
         all.filter(move |grant| grant.holds(action, index))
     }
@@ -121,7 +121,7 @@ impl Layer {
     fn grants_by_alias(
         &self,
         action: &str,
-        index: &str,
+        index: Name<'_>,
         alias: &str,
     ) -> impl Iterator<Item = &IndexGrant> {
         let all = self.roles.iter().flat_map(|role| &role.indices);
@@ -174,17 +174,19 @@ impl Access {
     }
 
     /// May the caller do `action` to `index`, and what of it may be seen?
-    pub fn index(&self, action: &str, index: &str) -> Result<Limits, Denied> {
-        self.reach(action, index, None)
+    pub fn index<'n>(&self, action: &str, index: impl Into<Name<'n>>) -> Result<Limits, Denied> {
+        self.reach(action, index.into(), None)
     }
 
     /// Would [`Access::index`] say yes? Nothing is worked out but that.
-    pub fn sees(&self, action: &str, index: &str) -> bool {
+    pub fn sees<'n>(&self, action: &str, index: impl Into<Name<'n>>) -> bool {
+        let index = index.into();
         self.layers.iter().all(|layer| layer.grants(action, index).next().is_some())
     }
 
     /// Would [`Access::index_by_alias`] say yes? Nothing is worked out but that.
-    pub fn sees_by_alias(&self, action: &str, index: &str, alias: &str) -> bool {
+    pub fn sees_by_alias<'n>(&self, action: &str, index: impl Into<Name<'n>>, alias: &str) -> bool {
+        let index = index.into();
         self.is_granted(action, alias)
             && self.layers.iter().all(|layer| {
                 let mut direct = layer.grants(action, index);
@@ -200,14 +202,19 @@ impl Access {
     ///
     /// # Errors
     /// The denial. It names the alias: what is behind it was not granted.
-    pub fn index_by_alias(&self, action: &str, index: &str, alias: &str) -> Result<Limits, Denied> {
+    pub fn index_by_alias<'n>(
+        &self,
+        action: &str,
+        index: impl Into<Name<'n>>,
+        alias: &str,
+    ) -> Result<Limits, Denied> {
         match self.is_granted(action, alias) {
-            true => self.reach(action, index, Some(alias)),
+            true => self.reach(action, index.into(), Some(alias)),
             false => Err(self.denied(action, Some(alias), Kind::Index)),
         }
     }
 
-    fn reach(&self, action: &str, index: &str, alias: Option<&str>) -> Result<Limits, Denied> {
+    fn reach(&self, action: &str, index: Name<'_>, alias: Option<&str>) -> Result<Limits, Denied> {
         let mut filters: Vec<Arc<Value>> = Vec::new();
         let mut fields: Rules = Vec::new();
         // The kinds of one layer, with all that the other layers ask for.
@@ -219,7 +226,7 @@ impl Access {
                 grants.extend(layer.grants_by_alias(action, index, alias));
             }
             if grants.is_empty() {
-                return Err(self.denied(action, alias.or(Some(index)), Kind::Index));
+                return Err(self.denied(action, alias.or(Some(index.text)), Kind::Index));
             }
             if grants.iter().any(|grant| grant.query.is_none() && grant.fields.is_none()) {
                 continue;
@@ -270,11 +277,12 @@ impl Access {
     /// Do the layers that were granted by name (a token's) hold `action` on this very name?
     pub fn is_granted(&self, action: &str, name: &str) -> bool {
         let mut strict = self.layers.iter().filter(|layer| layer.strict);
-        strict.all(|layer| layer.grants(action, name).next().is_some())
+        strict.all(|layer| layer.grants(action, name.into()).next().is_some())
     }
 
     /// Was the caller granted anything at all of this index?
-    pub fn touches(&self, index: &str) -> bool {
+    pub fn touches<'n>(&self, index: impl Into<Name<'n>>) -> bool {
+        let index = index.into();
         self.layers.iter().all(|layer| {
             let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
             grants.any(|grant| grant.names_index(index))

@@ -39,6 +39,7 @@ pub use command::{Command, Outcome};
 pub use error::{Error, Result};
 pub use file_realm::FileRealm;
 pub use principal::{Principal, Via};
+pub use record::role::Name;
 pub use secret::Secret;
 pub use state::State;
 pub use store::{Keeper, Store};

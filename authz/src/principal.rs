@@ -10,7 +10,7 @@ use crate::oauth::scope;
 use crate::password::PasswordHash;
 use crate::record::grant::{Grant, Meaning};
 use crate::record::key::{ApiKey, ServiceToken};
-use crate::record::role::{Descriptor, IndexEntry, Role, SUPERUSER};
+use crate::record::role::{Descriptor, IndexEntry, Name, Role, SUPERUSER};
 use crate::record::user::{Realm, User};
 use crate::state::State;
 
@@ -177,7 +177,7 @@ impl Principal {
     /// The scope that the bearer of an OAuth token must ask for to do `action`, to the index or alias of this
     /// name where it is to one. None where no scope gives it, and where the token was granted it: then it is
     /// the owner who may not, or the client not any more, and whoever asks again gets no more than this.
-    pub fn lacks(&self, action: &str, name: Option<&str>) -> Option<String> {
+    pub fn lacks(&self, action: &str, name: Option<Name<'_>>) -> Option<String> {
         let Via::Oauth(grant) = &self.via else { return None };
         let holds = |role: &Arc<Role>| match name {
             Some(name) => role.indices.iter().any(|grant| grant.holds(action, name)),
@@ -185,7 +185,7 @@ impl Principal {
         };
         match bearer::meaning(grant).iter().any(holds) {
             true => None,
-            false => scope::wanted(action, name),
+            false => scope::wanted(action, name.map(|name| name.text)),
         }
     }
 

@@ -172,6 +172,11 @@ impl<E: Env> Core<E> {
         Arc::clone(self.state.borrow_mut().get())
     }
 
+    /// Looks at the newest cluster state, without keeping it: for a glance at each of many names.
+    pub fn glance<T>(&self, take: impl FnOnce(&cluster::State) -> T) -> T {
+        take(self.state.borrow_mut().get())
+    }
+
     /// Where the shards are.
     pub fn directory(&self) -> Arc<Directory> {
         Arc::clone(self.directory.borrow_mut().get())

@@ -7,8 +7,8 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use authz::{Access, AuthError, Authenticator, Denied, Principal, Via};
-use engine::{Error, Gate, Limits, Open, Origin, Result};
+use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
+use engine::{Core, Error, Gate, Limits, Open, Origin, Result};
 use env::Env;
 use json::json;
 
@@ -66,11 +66,12 @@ impl std::ops::Deref for Known {
 
 impl Caller {
     /// The questions the engine asks, answered for this caller and this request.
-    pub fn gate(&self, head: &http::Head) -> Box<dyn Gate> {
+    pub fn gate<E: Env>(&self, head: &http::Head, core: &Rc<Core<E>>) -> Box<dyn Gate> {
         let origin = self.origin(head);
         match self {
             Self::Anyone => Box::new(Open(origin)),
             Self::Known(known) => Box::new(Door {
+                core: Rc::clone(core),
                 origin,
                 access: Arc::clone(known.gate()),
                 principal: known.principal.clone(),
@@ -85,14 +86,18 @@ impl Caller {
     pub fn lasting_gate<E: Env>(
         &self,
         head: &http::Head,
+        core: &Rc<Core<E>>,
         security: Option<&Security<E>>,
     ) -> Box<dyn Gate> {
-        let (Self::Known(known), Some(security)) = (self, security) else { return self.gate(head) };
+        let (Self::Known(known), Some(security)) = (self, security) else {
+            return self.gate(head, core);
+        };
+        let core = Rc::clone(core);
         let keeper = security.keeper.clone();
         let seen = RefCell::new((keeper.state().version, Some(known.principal.clone())));
         let owner = known.principal.owner();
         let by_grant = known.wanted.is_some();
-        Box::new(Lasting { keeper, seen, owner, origin: self.origin(head), by_grant })
+        Box::new(Lasting { core, keeper, seen, owner, origin: self.origin(head), by_grant })
     }
 
     fn origin(&self, head: &http::Head) -> Origin {
@@ -242,8 +247,19 @@ fn refused(error: &AuthError, uri: &str, issuer: Option<&str>, trace: Trace) -> 
     reply
 }
 
+/// Asks about an index, and about the data stream that it is part of at this moment: whoever made a new one a
+/// moment ago asks for it by the same gate.
+fn by_stream<E: Env, T>(core: &Core<E>, index: &str, ask: impl FnOnce(Name<'_>) -> T) -> T {
+    core.glance(|state| {
+        let stream = state.streams_of.get(index).map(|stream| &**stream);
+        ask(Name { text: index, stream })
+    })
+}
+
 /// authz's access as the engine's gate.
-struct Door {
+struct Door<E: Env> {
+    /// It knows which index is part of which data stream.
+    core: Rc<Core<E>>,
     origin: Origin,
     access: Arc<Access>,
     principal: Principal,
@@ -253,17 +269,23 @@ struct Door {
     wanted: Option<Rc<RefCell<Wanted>>>,
 }
 
-impl Door {
+impl<E: Env> Door<E> {
     fn forbidden(&self, denied: &Denied, index: Option<&str>) -> Error {
         if let Some(wanted) = &self.wanted {
-            let lacks = self.principal.lacks(&denied.action, index);
+            let (principal, action) = (&self.principal, &denied.action);
+            let lacks = match index {
+                Some(index) => {
+                    by_stream(&self.core, index, |name| principal.lacks(action, Some(name)))
+                }
+                None => principal.lacks(action, None),
+            };
             *wanted.borrow_mut() = lacks.map_or(Wanted::Beyond, Wanted::Scope);
         }
         self::denied(denied)
     }
 }
 
-impl Gate for Door {
+impl<E: Env> Gate for Door<E> {
     fn cluster(&self, action: &'static str) -> Result<()> {
         self.access.cluster(action).map_err(|denied| self.forbidden(&denied, None))
     }
@@ -276,7 +298,7 @@ impl Gate for Door {
                 return Ok(Limits::default());
             }
         }
-        match self.access.index(action, index) {
+        match by_stream(&self.core, index, |name| self.access.index(action, name)) {
             Ok(limits) => Ok(limits_of(limits)),
             Err(denied) => Err(self.forbidden(&denied, Some(index))),
         }
@@ -302,8 +324,7 @@ impl Gate for Door {
         if self.trusts_aliases() {
             return self.index(action, alias);
         }
-        self.access
-            .index_by_alias(action, index, alias)
+        by_stream(&self.core, index, |name| self.access.index_by_alias(action, name, alias))
             .map(limits_of)
             .map_err(|denied| self.forbidden(&denied, Some(alias)))
     }
@@ -311,7 +332,9 @@ impl Gate for Door {
     fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
         match self.trusts_aliases() {
             true => self.sees(action, alias),
-            false => self.access.sees_by_alias(action, index, alias),
+            false => {
+                by_stream(&self.core, index, |name| self.access.sees_by_alias(action, name, alias))
+            }
         }
     }
 
@@ -321,7 +344,7 @@ impl Gate for Door {
     }
 
     fn learns(&self, index: &str) -> bool {
-        self.trusts_aliases() || self.access.touches(index)
+        self.trusts_aliases() || by_stream(&self.core, index, |name| self.access.touches(name))
     }
 
     fn watches(&self, owner: &str) -> bool {
@@ -332,12 +355,13 @@ impl Gate for Door {
         if action.starts_with("cluster:") {
             return self.access.cluster(action).is_ok() && self.learns(index);
         }
-        self.access.sees(action, index)
+        by_stream(&self.core, index, |name| self.access.sees(action, name))
     }
 }
 
 /// The door of work that lasts.
-struct Lasting {
+struct Lasting<E: Env> {
+    core: Rc<Core<E>>,
     keeper: authz::Keeper,
     /// The caller as it was at this version of the state; none once it may not come in any more.
     seen: RefCell<(u64, Option<Principal>)>,
@@ -347,7 +371,7 @@ struct Lasting {
     by_grant: bool,
 }
 
-impl Lasting {
+impl<E: Env> Lasting<E> {
     fn access(&self) -> Result<Arc<Access>> {
         let state = self.keeper.state();
         let mut seen = self.seen.borrow_mut();
@@ -367,7 +391,7 @@ fn denied(denied: &Denied) -> Error {
     Error::new(403, "security_exception", denied.to_string())
 }
 
-impl Gate for Lasting {
+impl<E: Env> Gate for Lasting<E> {
     fn cluster(&self, action: &'static str) -> Result<()> {
         self.access()?.cluster(action).map_err(|error| denied(&error))
     }
@@ -376,7 +400,9 @@ impl Gate for Lasting {
         if action.starts_with("cluster:") {
             return self.cluster(action).map(|()| Limits::default());
         }
-        self.access()?.index(action, index).map(limits_of).map_err(|error| denied(&error))
+        let access = self.access()?;
+        let limits = by_stream(&self.core, index, |name| access.index(action, name));
+        limits.map(limits_of).map_err(|error| denied(&error))
     }
 
     fn owner(&self) -> &str {
@@ -395,14 +421,18 @@ impl Gate for Lasting {
         if self.trusts_aliases() {
             return self.index(action, alias);
         }
-        let limits = self.access()?.index_by_alias(action, index, alias);
+        let access = self.access()?;
+        let ask = |name: Name<'_>| access.index_by_alias(action, name, alias);
+        let limits = by_stream(&self.core, index, ask);
         limits.map(limits_of).map_err(|error| denied(&error))
     }
 
     fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
         match self.trusts_aliases() {
             true => self.sees(action, alias),
-            false => self.access().is_ok_and(|it| it.sees_by_alias(action, index, alias)),
+            false => self.access().is_ok_and(|access| {
+                by_stream(&self.core, index, |name| access.sees_by_alias(action, name, alias))
+            }),
         }
     }
 
@@ -413,7 +443,9 @@ impl Gate for Lasting {
     fn sees(&self, action: &'static str, index: &str) -> bool {
         match action.starts_with("cluster:") {
             true => self.cluster(action).is_ok(),
-            false => self.access().is_ok_and(|access| access.sees(action, index)),
+            false => self
+                .access()
+                .is_ok_and(|access| by_stream(&self.core, index, |name| access.sees(action, name))),
         }
     }
 }

@@ -531,7 +531,7 @@ impl<E: Env> Inner<E> {
                 "request [{method} {path}] does not support having a body"
             )));
         }
-        let gate = caller.gate(head);
+        let gate = caller.gate(head, &self.core);
         let call = Call {
             core: &self.core,
             gate: gate.as_ref(),

@@ -131,42 +131,50 @@ pub struct IndexGrant {
     pub dots: bool,
 }
 
-/// The data stream that a backing index belongs to: `.ds-NAME-yyyy.MM.dd-000001`.
-fn stream_of(index: &str) -> Option<&str> {
-    let rest = index.strip_prefix(".ds-")?;
-    let (rest, generation) = rest.rsplit_once('-')?;
-    let (name, date) = rest.rsplit_once('-')?;
-    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let is_date = date.len() == 10 && date.split('.').all(are_digits);
-    (are_digits(generation) && is_date).then_some(name)
+/// What a right is asked on: an index, alias or data stream by its name, and where it is an index of a data
+/// stream, that stream. Which index is of which stream the cluster knows; a name alone tells nothing of it, for
+/// any index may be put into a stream, and any but the last taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name<'n> {
+    /// Its own.
+    pub text: &'n str,
+    /// The data stream's.
+    pub stream: Option<&'n str>,
+}
+
+impl<'n> From<&'n str> for Name<'n> {
+    /// Of no data stream.
+    fn from(text: &'n str) -> Self {
+        Self { text, stream: None }
+    }
 }
 
 impl IndexGrant {
     /// Is the index meant?
-    pub fn names_index(&self, index: &str) -> bool {
-        if is_restricted(index) && !self.restricted {
+    pub fn names_index<'n>(&self, index: impl Into<Name<'n>>) -> bool {
+        let Name { text, stream } = index.into();
+        if is_restricted(text) && !self.restricted {
             return false;
         }
-        if !self.dots && stream_of(index).unwrap_or(index).starts_with('.') {
+        if !self.dots && stream.unwrap_or(text).starts_with('.') {
             return false;
         }
-        // What a data stream's name is granted, its backing indices are.
-        let stream = stream_of(index);
+        // What a data stream's name is granted, its indices are.
         self.names
             .iter()
-            .any(|pattern| pattern.fits(index) || stream.is_some_and(|stream| pattern.fits(stream)))
+            .any(|pattern| pattern.fits(text) || stream.is_some_and(|stream| pattern.fits(stream)))
     }
 
     /// Is the action on this index meant?
-    pub fn holds(&self, action: &str, index: &str) -> bool {
+    pub fn holds<'n>(&self, action: &str, index: impl Into<Name<'n>>) -> bool {
         self.names_index(index) && self.actions.hold(action)
     }
 
     /// Is the action on this index meant where the grant writes the very name of an alias of it?
-    pub fn holds_by_alias(&self, action: &str, index: &str, alias: &str) -> bool {
+    pub fn holds_by_alias(&self, action: &str, index: Name<'_>, alias: &str) -> bool {
         self.names.iter().any(|name| name.text() == alias)
             && self.holds(action, alias)
-            && (self.restricted || !is_restricted(index))
+            && (self.restricted || !is_restricted(index.text))
     }
 }
 
@@ -254,12 +262,26 @@ mod tests {
     #[test]
     fn a_data_streams_privileges_reach_its_indices() {
         let entry = IndexEntry::plain(&["logs-*"], &["read"]);
-        let role = Role::new("r", Descriptor { indices: vec![entry], ..Descriptor::default() });
-        let reads = |index: &str| role.indices[0].holds("indices:data/read/get", index);
-        assert!(reads(".ds-logs-app-2026.11.22-000001"));
-        for other in [".ds-logs-app", ".ds-x-2026.11.22-000001", ".ds-logs-app-2026-000001"] {
-            assert!(!reads(other), "{other}");
+        let mut role = Role::new("r", Descriptor { indices: vec![entry], ..Descriptor::default() });
+        let reads = |role: &Role, text, stream| {
+            role.indices[0].holds("indices:data/read/get", Name { text, stream })
+        };
+        const NAMED_SO: &str = ".ds-logs-app-2026.11.22-000001";
+        // Whatever it is called, and only as long as it is one of them.
+        for (index, stream, is_read) in [
+            (NAMED_SO, Some("logs-app"), true),
+            ("archive", Some("logs-app"), true),
+            (NAMED_SO, None, false),
+            (NAMED_SO, Some("other"), false),
+            (".security-7", Some("logs-app"), false),
+        ] {
+            assert_eq!(reads(&role, index, stream), is_read, "{index} {stream:?}");
         }
+        // A pattern that reaches no name with a dot reaches the indices of a stream without one.
+        role.indices[0].names = Pattern::list(&["*".to_owned()]);
+        role.indices[0].dots = false;
+        assert!(reads(&role, NAMED_SO, Some("logs-app")));
+        assert!(!reads(&role, NAMED_SO, None) && !reads(&role, "archive", Some(".logs")));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         Caller::Anyone => return fail::no_handler("/_oauth", visit.head.method_text()),
     };
     let name = by.name().to_owned();
-    let gate = caller.gate(visit.head);
+    let gate = caller.gate(visit.head, visit.core);
     if let Err(error) = gate.cluster(MANAGE) {
         return caller.challenged(fail::reply(&error, Trace::No), Some(&error));
     }

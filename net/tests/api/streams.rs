@@ -2,7 +2,8 @@
 
 use http::client::Response;
 
-use crate::place::{at, at_once, failure, value, with_clients, with_node};
+use crate::browser::basic;
+use crate::place::{at, at_once, failure, value, with_clients, with_node, with_security};
 
 /// It was answered with 404 for every data stream; of a bulk request even as a whole.
 #[test]
@@ -386,5 +387,71 @@ fn an_index_is_of_one_data_stream_and_has_no_alias() {
             let told = client.good("GET", "/m", "").await;
             assert_eq!(at(&told, &["m", "data_stream"]).as_str(), Some(to));
         }
+    });
+}
+
+/// Rights on a stream reached what was called like an index of it, though it was taken out, and not what was
+/// put in under another name.
+#[test]
+fn rights_on_a_stream_reach_the_indices_that_it_has() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/d", template).await;
+        client.good("PUT", "/ds/_create/old?refresh", r#"{"@timestamp":1,"n":1}"#).await;
+        let rolled = client.good("POST", "/ds/_rollover", "").await;
+        let first = at(&rolled, &["old_index"]).as_str().expect("a name").to_owned();
+        client.good("PUT", "/ds/_create/new?refresh", r#"{"@timestamp":2,"n":1}"#).await;
+        let dated = r#"{"mappings":{"properties":{"@timestamp":{"type":"date"}}}}"#;
+        client.good("PUT", "/archive", dated).await;
+        client.good("PUT", "/archive/_doc/kept?refresh", r#"{"@timestamp":0,"n":1,"m":1}"#).await;
+        client.good("PUT", "/archive/_doc/not?refresh", r#"{"@timestamp":0,"n":2,"m":1}"#).await;
+        let role = r#"{"indices":[{"names":["ds"],"privileges":["read"],"query":{"term":{"n":1}},
+            "field_security":{"grant":["@timestamp","n"]}}]}"#;
+        client.good("PUT", "/_security/role/r", role).await;
+        let user = r#"{"password":"long-enough","roles":["r"]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let (admin, ann) = (basic("elastic", "secret"), basic("ann", "long-enough"));
+        let modify = |what: &str, index: &str| {
+            format!(r#"{{"actions":[{{"{what}":{{"data_stream":"ds","index":"{index}"}}}}]}}"#)
+        };
+        let denied = "403 security_exception";
+        for round in 0..2 {
+            let (inside, outside, found) = match round {
+                0 => (first.as_str(), "archive", ["new", "old"]),
+                _ => ("archive", first.as_str(), ["kept", "new"]),
+            };
+            client.authorize(Some(&ann));
+            let told = client.good("GET", "/ds/_search", "").await;
+            let hits = at(&told, &["hits", "hits"]).as_array().expect("hits");
+            let mut ids: Vec<&str> =
+                hits.iter().filter_map(|hit| at(hit, &["_id"]).as_str()).collect();
+            ids.sort_unstable();
+            assert_eq!(ids, found);
+            for hit in hits {
+                assert!(at(hit, &["_source"]).get("m").is_none(), "a field that is hidden");
+            }
+            let told = client.good("GET", &format!("/{inside}/_search"), "").await;
+            assert_eq!(at(&told, &["hits", "total", "value"]).as_u64(), Some(1), "{inside}");
+            let told = client.bad("GET", &format!("/{outside}/_search"), "").await;
+            assert!(told.starts_with(denied), "{outside}: {told}");
+            let body = format!(r#"{{"docs":[{{"_index":"{outside}","_id":"old"}}]}}"#);
+            let told = client.good("POST", "/_mget", &body).await;
+            let doc = &at(&told, &["docs"]).as_array().expect("a list")[0];
+            assert_eq!(at(doc, &["error", "type"]).as_str(), Some("security_exception"));
+            client.authorize(Some(&admin));
+            if round == 0 {
+                let changes = [("add_backing_index", "archive"), ("remove_backing_index", &first)];
+                for (what, index) in changes {
+                    client.good("POST", "/_data_stream/_modify", &modify(what, index)).await;
+                }
+            }
+        }
+        // What a write makes of a stream is the stream's at once.
+        let role = r#"{"indices":[{"names":["ds"],"privileges":["create_doc","auto_configure"]}]}"#;
+        client.good("PUT", "/_security/role/r", role).await;
+        client.good("POST", "/ds/_rollover?lazy", "").await;
+        client.authorize(Some(&ann));
+        client.good("POST", "/ds/_doc", r#"{"@timestamp":3}"#).await;
     });
 }

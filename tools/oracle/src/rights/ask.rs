@@ -11,8 +11,18 @@ use crate::find::schema::Schema;
 pub const INDICES: &[&str] = &["a-1", "a-2", "b-1"];
 
 /// Names and patterns that requests name.
-const EXPRESSIONS: &[&str] =
-    &["a-1", "a-2", "b-1", "a-*", "*-1", "*", "a-1,b-1", "a-*,b-1", "al", "fal"];
+const EXPRESSIONS: &[&str] = &[
+    "a-1", "a-2", "b-1", "a-*", "*-1", "*", "a-1,b-1", "a-*,b-1", "al", "fal", STREAM, PUT_IN, GONE,
+];
+
+/// The data stream of every case.
+pub const STREAM: &str = "st";
+
+/// An index that was put into it.
+pub const PUT_IN: &str = "old";
+
+/// Stands for the index that was taken out of it.
+pub const GONE: &str = "gone";
 
 /// The case of a seed.
 pub fn case(seed: u64) -> Value {
@@ -28,6 +38,19 @@ pub fn case(seed: u64) -> Value {
         }
         indices.insert(*index, docs);
     }
+    let mut of_stream = |chance: &mut Chance| {
+        let mut docs = Object::new();
+        for _ in 0..chance.between(1, 4) {
+            let mut doc = marks::document(chance, number);
+            if let Some(doc) = doc.as_object_mut() {
+                doc.insert("@timestamp", "2026-01-01");
+            }
+            docs.insert(marks::id(number), doc);
+            number += 1;
+        }
+        docs
+    };
+    let (put_in, gone) = (of_stream(chance), of_stream(chance));
     let mut roles = Object::new();
     for at in 0..chance.between(2, 4) {
         roles.insert(format!("r{at}"), role(chance));
@@ -68,7 +91,7 @@ pub fn case(seed: u64) -> Value {
         }
     }
     json!({
-        "seed": seed, "indices": indices, "roles": roles, "users": users, "callers": callers, "steps": steps
+        "seed": seed, "indices": indices, "old": put_in, "gone": gone, "roles": roles, "users": users, "callers": callers, "steps": steps
     })
 }
 
@@ -85,7 +108,11 @@ fn some(chance: &mut Chance, of: &[&'static str], most: i64) -> Vec<&'static str
 }
 
 fn entry(chance: &mut Chance) -> Value {
-    let names = some(chance, &["*", "a-*", "a-1", "a-2", "b-*", "b-1", "*-1", "al", "fal"], 2);
+    let names = some(
+        chance,
+        &["*", "a-*", "a-1", "a-2", "b-*", "b-1", "*-1", "al", "fal", STREAM, "s*", PUT_IN],
+        2,
+    );
     let privileges = some(
         chance,
         &[
@@ -140,7 +167,7 @@ fn filter(chance: &mut Chance, depth: usize) -> Value {
 }
 
 fn token(chance: &mut Chance) -> Value {
-    let patterns = ["*", "a-*", "a-1", "b-*", "al", "fal", "*-1"];
+    let patterns = ["*", "a-*", "a-1", "b-*", "al", "fal", "*-1", STREAM, PUT_IN];
     let actions = ["read", "read", "all", "write", "create", "manage"];
     let scope =
         |chance: &mut Chance| format!("index:{}:{}", chance.pick(&patterns), chance.pick(&actions));
@@ -207,8 +234,8 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
             json!({"search": body, "on": on})
         }
         8 => json!({"count": (query::query(chance, names, 2)), "on": on}),
-        9 => json!({"get": id, "on": (chance.pick(&[index, index, "al"]))}),
-        10 => json!({"source": id, "on": index}),
+        9 => json!({"get": id, "on": (chance.pick(&[index, index, "al", PUT_IN, GONE]))}),
+        10 => json!({"source": id, "on": (chance.pick(&[index, PUT_IN, GONE]))}),
         11 => {
             let docs: Vec<Value> = (0..chance.between(1, 4))
                 .map(|_| json!({"_index": (chance.pick(INDICES)), "_id": (marks::id(chance.below(docs)))}))

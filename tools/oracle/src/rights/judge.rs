@@ -1,6 +1,7 @@
 //! What a caller may do and see, by its descriptors as they were written.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use json::{Object, Value};
 
@@ -37,7 +38,22 @@ pub struct Store {
     pub indices: BTreeMap<String, BTreeMap<String, Value>>,
     /// Aliases: the index behind each, and the filter.
     pub aliases: BTreeMap<String, (String, Option<Value>)>,
+    /// Data streams: the indices of each, in order.
+    pub streams: BTreeMap<String, Vec<String>>,
 }
+
+impl Store {
+    /// Names of the data streams by their indices.
+    pub fn parents(&self) -> Parents {
+        let members = self.streams.iter();
+        let pairs = members
+            .flat_map(|(name, indices)| indices.iter().map(|one| (one.clone(), name.clone())));
+        Rc::new(pairs.collect())
+    }
+}
+
+/// The data stream that each index is part of.
+pub type Parents = Rc<BTreeMap<String, String>>;
 
 /// A document as a caller sees it.
 #[derive(Clone, Debug)]
@@ -123,10 +139,15 @@ fn texts(value: Option<&Value>) -> Option<Vec<&str>> {
 }
 
 impl Entry {
-    fn grants(&self, action: Action, name: &str) -> bool {
+    /// On a name, of an index in this data stream.
+    fn grants(&self, action: Action, name: &str, stream: Option<&String>) -> bool {
         let named = texts(self.0.get("names")).unwrap_or_default();
         let privileges = texts(self.0.get("privileges")).unwrap_or_default();
-        named.iter().any(|pattern| fits(pattern, name))
+        // Scopes and details reach no name with a dot in front.
+        let dots = self.0.get("dots").and_then(Value::as_bool) != Some(false);
+        let means = |name: &str| named.iter().any(|pattern| fits(pattern, name));
+        (dots || !stream.map_or(name, |stream| stream).starts_with('.'))
+            && (means(name) || stream.is_some_and(|stream| means(stream)))
             && privileges.iter().any(|privilege| grants(privilege, action))
     }
 
@@ -166,12 +187,20 @@ fn passes(world: &World, filter: Option<&Value>, block: &Block) -> Result<bool, 
 pub struct Rights {
     /// Every layer must allow it.
     pub layers: Vec<Layer>,
+    /// A right on a data stream is one on its indices, whatever they are called.
+    pub parents: Parents,
 }
 
 impl Rights {
+    fn grants(&self, entry: &Entry, action: Action, name: &str) -> bool {
+        entry.grants(action, name, self.parents.get(name))
+    }
+
     /// May this be done to this name?
     pub fn may(&self, action: Action, name: &str) -> bool {
-        self.layers.iter().all(|layer| layer.entries.iter().any(|entry| entry.grants(action, name)))
+        self.layers
+            .iter()
+            .all(|layer| layer.entries.iter().any(|entry| self.grants(entry, action, name)))
     }
 
     /// May a token's bearer do this to an index since this alias leads there? What was granted holds both;
@@ -180,8 +209,8 @@ impl Rights {
         self.layers.iter().enumerate().all(|(at, layer)| {
             let mut entries = layer.entries.iter();
             match at {
-                0 => entries.any(|entry| entry.writes(alias) && entry.grants(action, alias)),
-                _ => entries.any(|entry| entry.grants(action, index)),
+                0 => entries.any(|entry| entry.writes(alias) && self.grants(entry, action, alias)),
+                _ => entries.any(|entry| self.grants(entry, action, index)),
             }
         })
     }
@@ -190,7 +219,8 @@ impl Rights {
     pub fn is_limited(&self, action: Action, name: &str, fields: &[String]) -> bool {
         self.hides(action, (name, name), fields.iter())
             || self.layers.iter().any(|layer| {
-                let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
+                let mut granting =
+                    layer.entries.iter().filter(|entry| self.grants(entry, action, name));
                 granting.all(|entry| entry.filter().is_some())
             })
     }
@@ -199,7 +229,8 @@ impl Rights {
     /// then: nobody proves that several rules make a whole.
     pub fn has_rules(&self, action: Action, name: &str) -> bool {
         self.layers.iter().any(|layer| {
-            let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
+            let mut granting =
+                layer.entries.iter().filter(|entry| self.grants(entry, action, name));
             granting.all(|entry| entry.0.get("field_security").is_some())
         })
     }
@@ -221,7 +252,7 @@ impl Rights {
         for layer in &self.layers {
             let name = layer.name_of((name, index));
             let granting: Vec<&Entry> =
-                layer.entries.iter().filter(|entry| entry.grants(action, name)).collect();
+                layer.entries.iter().filter(|entry| self.grants(entry, action, name)).collect();
             let mut passing = Vec::new();
             for entry in &granting {
                 if passes(world, entry.filter(), &whole)? {
@@ -257,7 +288,8 @@ impl Rights {
         fields.any(|field| {
             self.layers.iter().any(|layer| {
                 let name = layer.name_of(names);
-                let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
+                let mut granting =
+                    layer.entries.iter().filter(|entry| self.grants(entry, action, name));
                 if layer.strict {
                     // Whoever sees all documents by an entry sees its fields of all.
                     let everywhere =
@@ -276,7 +308,8 @@ impl Rights {
     pub fn shows(&self, action: Action, names: (&str, &str), field: &str) -> bool {
         self.layers.iter().all(|layer| {
             let name = layer.name_of(names);
-            let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
+            let mut granting =
+                layer.entries.iter().filter(|entry| self.grants(entry, action, name));
             granting.any(|entry| entry.shows(field))
         })
     }

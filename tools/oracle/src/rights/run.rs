@@ -1,13 +1,15 @@
 //! Runs a case: sets the stage as an administrator, then each request as its caller.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use http::{Method, Target};
 use json::{Object, Value, json};
 use net::router::{Found, Router};
 
+use super::ask::GONE;
 use super::judge::{Action, Entry, Layer, Rights, Seen, Store};
-use super::{door, marks};
+use super::{ask, door, marks};
 use crate::find::run::{Counts, Difference};
 use crate::find::schema::Schema;
 use crate::find::world::World;
@@ -54,6 +56,8 @@ pub struct Run {
     roles: BTreeMap<String, Vec<Entry>>,
     users: BTreeMap<String, Vec<String>>,
     router: Router,
+    /// Name of the index that was taken out of the data stream.
+    gone: String,
     asked: BTreeSet<&'static str>,
     /// What was looked at.
     pub counts: Counts,
@@ -81,6 +85,7 @@ pub fn run_and_tell(case: &Value) -> (Result<Counts, Difference>, BTreeSet<&'sta
             roles: BTreeMap::new(),
             users: BTreeMap::new(),
             router: Router::new(net::table::ROUTES),
+            gone: String::new(),
             asked: BTreeSet::new(),
             counts: Counts::default(),
         };
@@ -110,7 +115,8 @@ fn granted(wish: &Value) -> Layer {
         let text = wish.get(key).and_then(Value::as_str).unwrap_or_default();
         let entries = text.split(' ').filter_map(|scope| {
             let (pattern, action) = scope.strip_prefix("index:")?.rsplit_once(':')?;
-            Some(Entry(json!({"names": [pattern], "privileges": [(format!("scope:{action}"))]})))
+            let privileges = vec![format!("scope:{action}")];
+            Some(Entry(json!({"names": [pattern], "privileges": privileges, "dots": false})))
         });
         entries.collect::<Vec<_>>()
     };
@@ -124,6 +130,7 @@ fn granted(wish: &Value) -> Layer {
         let mut entry = Object::new();
         entry.insert("names", detail.get("indices").cloned());
         entry.insert("privileges", actions);
+        entry.insert("dots", false);
         if let Some(query) = detail.get("query") {
             entry.insert("query", query.clone());
         }
@@ -166,19 +173,68 @@ impl Run {
         }
     }
 
+    /// Documents of an index as the case has them.
+    async fn fill(&mut self, index: &str, path: &str, docs: &Value) -> Done {
+        let docs: BTreeMap<String, Value> =
+            members(Some(docs)).map(|(id, doc)| (id.to_owned(), doc.clone())).collect();
+        self.store.indices.entry(index.to_owned()).or_default().extend(docs.clone());
+        for (id, doc) in docs {
+            self.admin("PUT", &format!("/{path}/{id}"), &doc).await?;
+        }
+        Ok(())
+    }
+
+    /// A data stream of whose indices the first was taken out, and another put in: the name of the first says
+    /// that it is of the stream, that of the other does not.
+    async fn prepare_stream(&mut self, case: &Value) -> Done {
+        let (Some(first), Some(other)) = (case.get(GONE), case.get(ask::PUT_IN)) else {
+            return Ok(());
+        };
+        let settings = json!({"number_of_shards": 1, "number_of_replicas": 0});
+        let mut mapping = marks::mapping();
+        for (key, value) in mapping.as_object_mut().into_iter().flat_map(Object::iter_mut) {
+            if let ("properties", Some(fields)) = (key, value.as_object_mut()) {
+                fields.insert("@timestamp", json!({"type": "date"}));
+            }
+        }
+        let made = json!({"settings": settings, "mappings": mapping});
+        let template = json!({
+            "index_patterns": [(ask::STREAM)], "data_stream": {}, "template": (made.clone())
+        });
+        self.admin("PUT", "/_index_template/t", &template).await?;
+        self.admin("PUT", &format!("/{}", ask::PUT_IN), &made).await?;
+        self.fill(ask::PUT_IN, &format!("{}/_doc", ask::PUT_IN), other).await?;
+        self.admin("PUT", &format!("/_data_stream/{}", ask::STREAM), &Value::Null).await?;
+        let rolled =
+            self.admin("POST", &format!("/{}/_rollover", ask::STREAM), &Value::Null).await?;
+        let name = |key: &str| rolled.body.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (Some(old), Some(new)) = (name("old_index"), name("new_index")) else {
+            return Err("stage: no rollover".to_owned());
+        };
+        self.fill(&old, &format!("{old}/_doc"), first).await?;
+        self.store.indices.entry(new.clone()).or_default();
+        let action = |what: &str, index: &str| {
+            let mut action = Object::new();
+            action.insert(what, json!({"data_stream": (ask::STREAM), "index": index}));
+            Value::Object(action)
+        };
+        let changes =
+            vec![action("add_backing_index", ask::PUT_IN), action("remove_backing_index", &old)];
+        self.admin("POST", "/_data_stream/_modify", &json!({"actions": changes})).await?;
+        self.store.streams.insert(ask::STREAM.to_owned(), vec![ask::PUT_IN.to_owned(), new]);
+        self.gone = old;
+        Ok(())
+    }
+
     async fn prepare(&mut self, case: &Value) -> Done {
         for (index, docs) in members(case.get("indices")) {
             let settings = json!({"number_of_shards": 1, "number_of_replicas": 0});
             let body = json!({"settings": settings, "mappings": (marks::mapping())});
             self.admin("PUT", &format!("/{index}"), &body).await?;
-            let own = self.store.indices.entry(index.to_owned()).or_default();
-            let docs: BTreeMap<String, Value> =
-                members(Some(docs)).map(|(id, doc)| (id.to_owned(), doc.clone())).collect();
-            own.extend(docs.clone());
-            for (id, doc) in docs {
-                self.admin("PUT", &format!("/{index}/_doc/{id}"), &doc).await?;
-            }
+            self.fill(index, &format!("{index}/_doc"), docs).await?;
         }
+        self.prepare_stream(case).await?;
+        let parents = self.store.parents();
         let filter = json!({"term": {"one": "red"}});
         self.admin("PUT", "/a-1/_alias/al", &Value::Null).await?;
         self.admin("PUT", "/b-1/_alias/fal", &json!({"filter": (filter.clone())})).await?;
@@ -207,7 +263,7 @@ impl Run {
                     let own = members(Some(own)).flat_map(|(_, role)| entries(role)).collect();
                     layers.push(Layer { entries: own, strict: false });
                 }
-                let rights = Rights { layers };
+                let rights = Rights { layers, parents: Rc::clone(&parents) };
                 Caller {
                     user: of,
                     lives: false,
@@ -220,10 +276,10 @@ impl Run {
                 let made = door::token(&mut self.client, user, wish).await?;
                 let Some((authorization, given)) = made else { continue };
                 let layers = vec![owner, granted(&given)];
-                let rights = Rights { layers };
+                let rights = Rights { layers, parents: Rc::clone(&parents) };
                 Caller { user: of, lives: true, authorization, run_as: None, rights, by_name: true }
             } else {
-                let rights = Rights { layers: vec![owner] };
+                let rights = Rights { layers: vec![owner], parents: Rc::clone(&parents) };
                 let run_as = Some(user.to_owned());
                 let authorization = door::admin();
                 Caller { user: of, lives: true, authorization, run_as, rights, by_name: false }
@@ -279,6 +335,9 @@ impl Run {
     }
 
     async fn step(&mut self, step: &Value) -> Done {
+        let mut step = step.clone();
+        self.name_gone(&mut step);
+        let step = &step;
         if ["role", "roles", "alias"].iter().any(|key| step.get(key).is_some()) {
             return self.change(step).await;
         }
@@ -298,6 +357,18 @@ impl Run {
             self.read(at, step).await
         };
         done.map_err(|what| format!("caller {at}: {what}"))
+    }
+
+    /// The day is part of the name: a case says another word in its place.
+    fn name_gone(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if *text == GONE => *value = Value::from(self.gone.as_str()),
+            Value::Object(members) => {
+                members.iter_mut().for_each(|(_, value)| self.name_gone(value));
+            }
+            Value::Array(all) => all.iter_mut().for_each(|value| self.name_gone(value)),
+            _ => {}
+        }
     }
 
     /// One request of a caller.
@@ -323,7 +394,9 @@ impl Run {
     pub async fn load(&mut self) -> Result<BTreeMap<String, BTreeMap<String, Value>>, String> {
         self.admin("POST", "/_refresh", &Value::Null).await?;
         let body = json!({"size": 1000, "query": {"match_all": {}}});
-        let answer = self.admin("POST", "/a-*,b-*/_search", &body).await?;
+        // Indices of a data stream are hidden.
+        let target = "/*/_search?expand_wildcards=all";
+        let answer = self.admin("POST", target, &body).await?;
         let mut found: BTreeMap<String, BTreeMap<String, Value>> =
             self.store.indices.keys().map(|index| (index.clone(), BTreeMap::new())).collect();
         for hit in crate::find::check::hits_of(&answer.body) {
@@ -350,7 +423,8 @@ impl Run {
         if caller.by_name {
             // The owner's roles may name the index alone; the grant must hold both.
             let granted = &caller.rights.layers[1];
-            let is_named = Rights { layers: vec![granted.clone()] }.may(action, name);
+            let parents = Rc::clone(&caller.rights.parents);
+            let is_named = Rights { layers: vec![granted.clone()], parents }.may(action, name);
             return match (is_named, may(index)) {
                 (true, true) => Ok((index.clone(), index.clone())),
                 // The owner's roles may name the alias, where they write it out.
@@ -374,13 +448,26 @@ impl Run {
             let filter = self.store.aliases.get(name).and_then(|(_, filter)| filter.clone());
             reached.entry(index).or_insert((by, Vec::new())).1.push(filter);
         };
+        let parents = self.store.parents();
         for part in on.split(',') {
+            if let Some(members) = self.store.streams.get(part) {
+                for member in members {
+                    take(member, self.by_which(at, action, member)?);
+                }
+                continue;
+            }
             if !part.contains('*') {
                 take(part, self.by_which(at, action, part)?);
                 continue;
             }
-            let names = self.store.indices.keys().chain(self.store.aliases.keys());
-            for name in names.filter(|name| super::judge::fits(part, name)) {
+            // The indices of a data stream are hidden from a wildcard, but for one that means the stream.
+            let indices = self.store.indices.keys().filter(|name| !parents.contains_key(*name));
+            let streams = self.store.streams.iter();
+            let streams = streams.filter(|(name, _)| super::judge::fits(part, name));
+            let members = streams.flat_map(|(_, members)| members);
+            let names = indices.chain(self.store.aliases.keys());
+            let names = names.filter(|name| super::judge::fits(part, name));
+            for name in names.chain(members) {
                 // A wildcard reaches names that the caller may use, and says nothing of others.
                 let own = self.caller(at).rights.may(action, name);
                 if let (true, Ok(by)) = (own, self.by_which(at, action, name)) {
