@@ -34,6 +34,7 @@ pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
         | Command::PutKey { .. }
         | Command::UpdateKeys { .. }
         | Command::InvalidateKeys { .. }
+        | Command::ForgetKeys { .. }
         | Command::PutServiceToken { .. }
         | Command::DeleteServiceToken { .. }
         | Command::ActivateProfile { .. }

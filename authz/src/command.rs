@@ -116,6 +116,13 @@ choice! {
             /// When.
             now: u64,
         },
+        /// Forgets API keys that let nobody in any more.
+        ForgetKeys {
+            /// Which, of those whose end is long enough ago.
+            ids: Vec<String>,
+            /// They must have ended by then.
+            ended_by: u64,
+        },
         /// Makes a token of a service account.
         PutServiceToken {
             /// The token.

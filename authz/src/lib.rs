@@ -31,6 +31,7 @@ pub mod secret;
 pub mod state;
 pub mod store;
 pub mod template;
+pub mod tidy;
 pub mod token;
 
 pub use access::{Access, Denied, Fields, Limits};

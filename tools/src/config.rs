@@ -13,6 +13,9 @@ use std::collections::btree_map::Entry;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use authz::tidy::Tidy;
 
 use crate::failure::{Code, Failure, Result};
 use source::{Given, Place};
@@ -140,6 +143,8 @@ pub struct Settings {
     pub own_certificate: Option<OwnCertificate>,
     /// The OAuth half; none where it is off.
     pub oauth: Option<Oauth>,
+    /// How long dead API keys are kept.
+    pub tidy: Tidy,
 }
 
 /// How the OAuth half is set up.
@@ -219,6 +224,7 @@ impl Settings {
             tls: security && tls,
             own_certificate: own_certificate(sources)?,
             oauth: oauth(sources, security, tls)?,
+            tidy: tidy(sources)?,
         };
         settings.check(sources)?;
         Ok(settings)
@@ -266,6 +272,24 @@ impl Settings {
 
 /// The OAuth half. It speaks only where there is TLS: here, or at a proxy whose address then is the
 /// issuer.
+/// How long dead API keys are kept, and how often it is looked.
+fn tidy(sources: &Sources) -> Result<Tidy> {
+    let name = |what: &str| format!("xpack.security.authc.api_key.delete.{what}");
+    let usual = Tidy::default();
+    let retention = sources.read(&name("retention_period"), value::time)?;
+    let interval = sources.read(&name("interval"), |text| match value::time(text)? {
+        short if short < TIDY_INTERVAL_MIN => Err("a time like 24h, at least 1m".to_owned()),
+        interval => Ok(interval),
+    })?;
+    Ok(Tidy {
+        retention: retention.unwrap_or(usual.retention),
+        interval: interval.unwrap_or(usual.interval),
+    })
+}
+
+/// Looking at all keys more often is of no use.
+const TIDY_INTERVAL_MIN: Duration = Duration::from_secs(60);
+
 fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
     let enabled = sources.flag("oauth.enabled", true)?;
     let issuer = sources.read("oauth.issuer", |text| {

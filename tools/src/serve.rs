@@ -351,6 +351,7 @@ impl Node {
                 oauth: oauth.clone(),
                 users: folder.node("users"),
                 preset: preset.take(),
+                tidy: settings.tidy,
             });
         }
         let gauge = Gauge::start(shared.budget.clone())

@@ -120,6 +120,14 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             };
             Outcome::Each(ids.iter().map(|id| update_key(state, id, &end)).collect())
         }
+        Command::ForgetKeys { ids, ended_by } => {
+            let forget = |id: &String| {
+                // It may have been given another end since it was looked at.
+                let end = state.keys.get(id).and_then(|key| key.ended());
+                end.is_some_and(|end| end <= *ended_by) && state.keys.remove(id)
+            };
+            Outcome::Each(ids.iter().map(forget).collect())
+        }
         Command::PutServiceToken { token } => {
             let key = (token.account.clone(), token.name.clone());
             if state.service_tokens.contains(&key) {

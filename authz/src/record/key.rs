@@ -81,6 +81,11 @@ impl ApiKey {
     pub fn is_live(&self, now_ms: u64) -> bool {
         self.invalidation.is_none() && self.expiration.is_none_or(|end| now_ms < end)
     }
+
+    /// When it lets in no more, in milliseconds.
+    pub fn ended(&self) -> Option<u64> {
+        self.invalidation.into_iter().chain(self.expiration).min()
+    }
 }
 
 record! {

@@ -23,6 +23,8 @@ const NAMES: &[&str] = &[
     "path.repo",
     "transport.host",
     "transport.port",
+    "xpack.security.authc.api_key.delete.interval",
+    "xpack.security.authc.api_key.delete.retention_period",
     "xpack.security.enabled",
     "xpack.security.http.ssl.certificate",
     "xpack.security.http.ssl.certificate_authorities",

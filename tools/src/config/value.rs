@@ -1,6 +1,7 @@
 //! Values of settings: numbers, ports, sizes, yes and no. An error says what would be right.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 type Read<T> = Result<T, String>;
 
@@ -56,6 +57,23 @@ pub fn memory(text: &str, all: u64) -> Read<u64> {
     })
 }
 
+/// A time with its unit, of at most a hundred years.
+pub fn time(text: &str) -> Read<Duration> {
+    let wanted = || "a time like 24h or 7d".to_owned();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u64 = text[..digits].parse().map_err(|_| wanted())?;
+    let unit_ms: u64 = match &text[digits..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err(wanted()),
+    };
+    let ms = number.checked_mul(unit_ms).filter(|ms| *ms <= 36_500 * 86_400_000);
+    ms.map(Duration::from_millis).ok_or_else(wanted)
+}
+
 /// The least memory with which a node is worth starting.
 const MEMORY_MIN: u64 = 16 << 20;
 
@@ -107,6 +125,21 @@ mod tests {
         assert_eq!(Ports::parse("0"), Ok(Ports(0..=0)));
         for bad in ["", "-", "9300-9200", "70000", "http", "1-2-3"] {
             assert!(Ports::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        for (text, seconds) in
+            [("0s", 0), ("90s", 90), ("5m", 300), ("24h", 86_400), ("7d", 604_800)]
+        {
+            assert_eq!(time(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        assert_eq!(time("1500ms"), Ok(Duration::from_millis(1_500)));
+        for text in
+            ["", "7", "d", "-1d", "7 d", "1.5h", "36501d", "99999999999999999999s", "7D", "é"]
+        {
+            assert!(time(text).is_err(), "{text}");
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use authz::audit::Audit;
 use authz::store::First;
+use authz::tidy::Tidy;
 use authz::token::Keys;
 use authz::{Authenticator, FileRealm, Keeper, Secret, Store};
 use base::CoreId;
@@ -59,6 +60,8 @@ pub struct Seed {
     pub users: PathBuf,
     /// Password of `elastic` at the first start; only core 0 has it.
     pub preset: Option<Secret>,
+    /// How long dead API keys are kept.
+    pub tidy: Tidy,
 }
 
 type Server = net::Server<RuntimeEnv>;
@@ -71,14 +74,18 @@ fn tell(events: &mpsc::Sender<Event>, event: Event) {
 /// Runs a core until it is told to end.
 pub async fn run(core: Core, seed: Seed) {
     let Seed { shared, inbox, mut orders, sockets, events, security, authz, .. } = seed;
-    let Seed { keys, audit, oauth, users, preset, .. } = seed;
+    let Seed { keys, audit, oauth, users, preset, tidy, .. } = seed;
     let env = core.env.clone();
     // Authz state wakes beside cluster state: both wait for the disk.
     let waking = (core.id == KEEPER).then(|| {
         let (reply, answer) = env::reply::channel();
         let waking = env.clone();
         env.spawn().spawn(async move {
-            reply.send(wake_authz(&waking, security, (authz, keys, audit), preset).await);
+            let woken = wake_authz(&waking, security, (authz, keys, audit), preset).await;
+            if let Ok((Some(store), ..)) = &woken {
+                store.keep_tidy(&waking, tidy);
+            }
+            reply.send(woken);
         });
         answer
     });
