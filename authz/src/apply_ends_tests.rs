@@ -289,3 +289,47 @@ fn an_unreviewed_client_goes_when_nobody_used_it_for_ninety_days() {
     assert!(state.client("c2").is_none(), "nobody used it any more");
     assert!(state.client("c4").is_some() && state.client("c1").is_some(), "reviewed ones stay");
 }
+
+/// Any number of applications could wait for a reviewer, or register by themselves.
+#[test]
+fn clients_that_nobody_chose_are_so_many() {
+    let mut state = State::default();
+    let made = |at: usize, owner: Option<u64>| Client {
+        client_id: Some(format!("c{at}")),
+        status: if owner.is_some() { Status::Pending } else { Status::Approved },
+        owner: owner.map(|_| "ann".into()),
+        owner_uid: owner,
+        unreviewed: owner.is_none(),
+        ..Client::new(format!("r{at}"), Profile::new(ApplicationType::Web, "App"), 1)
+    };
+    let mut add = |at, owner| {
+        let command = Command::AddClient { client: made(at, owner), room: 2 };
+        let (next, outcome) = apply(&state, &command);
+        state = next;
+        outcome
+    };
+    let crowded = Outcome::Refused(Error::Crowded { room: 2 });
+    // Of each of two accounts of one name, and of those that registered by themselves.
+    for (at, owner) in [(0, Some(1)), (10, Some(2)), (20, None)] {
+        assert_eq!(add(at, owner), Outcome::Created);
+        assert_eq!(add(at + 1, owner), Outcome::Created);
+        assert_eq!(add(at + 2, owner), crowded);
+    }
+    // A number that is taken is no other's.
+    assert_eq!(state.clients.values().count(), 6);
+    // One that got a token, or was approved, takes no room.
+    let known = (**state.clients.get("r20").expect("there")).clone();
+    let used = Client { last_used: Some(5), ..known };
+    state = apply(&state, &Command::PutClient { client: used, version: 1 }).0;
+    let known = (**state.clients.get("r0").expect("there")).clone();
+    let approved = Client { status: Status::Approved, ..known };
+    state = apply(&state, &Command::PutClient { client: approved, version: 1 }).0;
+    for (at, owner, outcome) in
+        [(30, None, Outcome::Created), (31, Some(1), Outcome::Created), (32, Some(2), crowded)]
+    {
+        let command = Command::AddClient { client: made(at, owner), room: 2 };
+        let (next, told) = apply(&state, &command);
+        state = next;
+        assert_eq!(told, outcome, "{at}");
+    }
+}

@@ -229,6 +229,14 @@ choice! {
             /// Its version before; 0 where it is new.
             version: u64,
         },
+        /// Makes a client that no reviewer chose, where there is room for it.
+        AddClient {
+            /// The client.
+            client: Client,
+            /// So many like it may there be, with it: of its owner those that were not approved; of those that
+            /// registered by themselves those that never got a token.
+            room: u64,
+        },
         /// Removes a client with all its grants.
         DeleteClient {
             /// Its registration's number.

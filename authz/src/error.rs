@@ -30,6 +30,11 @@ pub enum Error {
     Gone,
     /// Somebody else changed the thing meanwhile.
     Changed,
+    /// There are as many of the kind as there may be.
+    Crowded {
+        /// How many.
+        room: u64,
+    },
     /// Stored bytes do not read as what they should be.
     Malformed {
         /// Which.
@@ -75,6 +80,9 @@ impl fmt::Display for Error {
         match self {
             Self::UnknownUser { name } => write!(f, "user [{name}] does not exist"),
             Self::Refused { reason } => f.write_str(reason),
+            Self::Crowded { room } => {
+                write!(f, "there are [{room}] of the kind, as many as there may be")
+            }
             Self::InvalidGrant | Self::Foreign | Self::Reused => {
                 f.write_str("the grant is invalid")
             }

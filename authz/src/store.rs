@@ -267,7 +267,7 @@ impl Keeper {
     pub async fn ask(&self, command: Command) -> Result<Outcome> {
         let weight = COMMAND_BYTES
             + match &command {
-                Command::PutClient { .. } => 1 << 20,
+                Command::PutClient { .. } | Command::AddClient { .. } => 1 << 20,
                 _ => 0,
             };
         let (reply, answer) = env::reply::channel();

@@ -41,6 +41,23 @@ pub(super) fn put(state: &mut State, client: &Client, version: u64) -> Outcome {
     if known.is_some() { Outcome::Changed } else { Outcome::Created }
 }
 
+/// A client that nobody chose: each may hold a picture, so that there must not be any number of them.
+pub(super) fn add(state: &mut State, client: &Client, room: u64) -> Outcome {
+    let owner = number_of(state, client.owner.as_ref(), client.owner_uid);
+    let is_like = |one: &Client| match client.unreviewed {
+        true => one.unreviewed && one.last_used.is_none(),
+        false => {
+            matches!(one.status, Status::Pending | Status::Rejected)
+                && number_of(state, one.owner.as_ref(), one.owner_uid) == owner
+        }
+    };
+    let like = state.clients.values().filter(|one| is_like(one)).count();
+    if u64::try_from(like).unwrap_or(u64::MAX) >= room {
+        return Outcome::Refused(Error::Crowded { room });
+    }
+    put(state, client, 0)
+}
+
 /// The number by which a named user is told from a later one of the name; that of nobody where there is
 /// no such user.
 fn number_of(state: &State, name: Option<&String>, known: Option<u64>) -> Option<u64> {

@@ -121,7 +121,20 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         ..Client::new(reference(visit), profile, visit.now())
     };
     let location = format!("/apps/{}", client.reference);
-    match visit.ask(Command::PutClient { client, version: 0 }).await {
+    let command = match visit.settings.limits.unapproved {
+        0 => Command::PutClient { client, version: 0 },
+        room => Command::AddClient { client, room },
+    };
+    match visit.ask(command).await {
+        Err(authz::Error::Crowded { room }) => {
+            let why = format!(
+                "you have {room} applications that no reviewer has approved, which is as many as an account \
+                 may have: wait until they were looked at, or ask an administrator to remove some"
+            );
+            let refused = profile::refused("name", &why);
+            let fields = profile::fields(&parts.form);
+            visit.page(429, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused)))
+        }
         Ok(_) => {
             let facts = [("user", signed_in.user.name.as_str()), ("application", &location[6..])];
             visit.note("client_registered", "ok", &facts);

@@ -25,6 +25,14 @@ const BODY_BYTES_MAX: usize = 64 << 10;
 
 const URIS: Fail = Fail::new("invalid_redirect_uri", "A redirect URI is missing or not allowed");
 
+/// Those that nobody uses go after a while ([`Client::UNUSED_MS`]).
+const CROWDED: Fail = Fail::new(
+    "temporarily_unavailable",
+    "As many applications have registered by themselves and were never used as there may be: try again \
+     later, or ask an administrator to make room",
+)
+.status(429);
+
 const fn metadata(description: &'static str) -> Fail {
     Fail::new("invalid_client_metadata", description)
 }
@@ -75,8 +83,14 @@ async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
         client.secrets = vec![kept];
         shown
     });
-    let command = Command::PutClient { client: client.clone(), version: 0 };
-    visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+    let command = match visit.settings.limits.unused {
+        room if is_open && room > 0 => Command::AddClient { client: client.clone(), room },
+        _ => Command::PutClient { client: client.clone(), version: 0 },
+    };
+    visit.ask(command).await.map_err(|error| match error {
+        authz::Error::Crowded { .. } => CROWDED.reply(),
+        _ => Fail::down().reply(),
+    })?;
     note(visit, "client_registered", &client);
     Ok(told(visit, 201, &client, secret.as_deref(), Some(&manage)))
 }

@@ -69,6 +69,10 @@ pub struct Limits {
     pub par: u64,
     /// Registrations of an address an hour.
     pub register: u64,
+    /// Applications of one account that no reviewer has approved.
+    pub unapproved: u64,
+    /// Applications that registered by themselves and never got a token.
+    pub unused: u64,
     /// Sign-ins of an address a minute.
     pub login: u64,
     /// Failed sign-ins of an account before delays begin.
@@ -110,6 +114,8 @@ impl Settings {
                 client_auth: 10,
                 par: 10,
                 register: 10,
+                unapproved: 20,
+                unused: 1_000,
                 login: 30,
                 login_failures: 5,
                 device: 20,
@@ -132,6 +138,8 @@ impl Settings {
         "oauth.limit.par",
         "oauth.limit.register",
         "oauth.limit.token",
+        "oauth.limit.unapproved",
+        "oauth.limit.unused",
         "oauth.login.throttle.failures",
         "oauth.login.throttle.per_minute",
         "oauth.par.required",
@@ -194,6 +202,8 @@ impl Settings {
             "oauth.limit.client_auth" => self.limits.client_auth = count(value)?,
             "oauth.limit.par" => self.limits.par = count(value)?,
             "oauth.limit.register" => self.limits.register = count(value)?,
+            "oauth.limit.unapproved" => self.limits.unapproved = count(value)?,
+            "oauth.limit.unused" => self.limits.unused = count(value)?,
             "oauth.limit.login" | "oauth.login.throttle.per_minute" => {
                 self.limits.login = count(value)?;
             }

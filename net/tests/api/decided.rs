@@ -227,3 +227,51 @@ fn an_approval_is_noted_with_what_was_approved() {
         assert_eq!(at(&lines[0], &["reason"]).as_str(), Some("Known to us for long"));
     });
 }
+
+/// Whoever had an account, be it without any role, could fill the state with applications and their pictures.
+#[test]
+fn an_account_has_so_many_applications_that_nobody_approved() {
+    with_oauth(|mut client| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        let (callback, scope) = ("https://app.example/cb", "index:a-1:read");
+        let mut apps = Vec::new();
+        for at in 0..20 {
+            let name = format!("App {at}");
+            apps.push(send(&mut dev, &mut client, "/apps/new", &name, callback, scope).await);
+        }
+        let one_more = async |dev: &mut Browser, client: &mut Client| {
+            let page = dev.ask(client, "/apps/new", &[]).await;
+            let mut form = fields(&page, "/apps/new");
+            for (name, value) in [
+                ("application_type", "web"),
+                ("client_name", "One more"),
+                ("redirect_uris", callback),
+                ("scope", scope),
+                ("confidential", "confidential"),
+                ("require_pkce", "true"),
+                ("action", "submit"),
+            ] {
+                form.push((name.into(), value.into()));
+            }
+            dev.post(client, "/apps/new", &form).await
+        };
+        let answer = one_more(&mut dev, &mut client).await;
+        assert_eq!(answer.status, 429);
+        let told = words(&answer);
+        assert!(told.contains("you have 20 applications that no reviewer has approved"), "{told}");
+        assert!(answer.text().contains("One more"), "what was typed is not lost");
+        // Another account has room of its own; what waits may be changed.
+        let page = rev.ask(&mut client, "/apps/new", &[]).await;
+        assert_eq!(page.status, 200);
+        send(&mut rev, &mut client, "/apps/new", "Of another", callback, scope).await;
+        send(&mut dev, &mut client, &apps[0], "Changed", callback, scope).await;
+        // A refused one still takes room; one that was approved, or removed, takes none.
+        for (at, step, status) in [(1, "_reject", 429), (2, "_approve", 303)] {
+            let reference = apps[at].rsplit('/').next().expect("a reference");
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("POST", &format!("/_oauth/client/{reference}/{step}"), "").await;
+            let answer = one_more(&mut dev, &mut client).await;
+            assert_eq!(answer.status, status, "{step}: {}", words(&answer));
+        }
+    });
+}
