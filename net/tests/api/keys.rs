@@ -147,3 +147,90 @@ fn keys_are_queried_as_documents_are() {
         }
     });
 }
+
+/// Whoever may look after keys of its own alone named itself without its realm; and a key saw, or ended, the
+/// keys of its owner by `owner`.
+#[test]
+fn ones_own_keys_are_asked_for_as_such() {
+    with_security(|mut client| async move {
+        let (admin, ann) = (basic("elastic", "secret"), basic("ann", "ann-knows-this"));
+        client.authorize(Some(&admin));
+        make(&mut client, &["of-elastic"]).await;
+        let role = r#"{"cluster":["manage_own_api_key"]}"#;
+        client.good("PUT", "/_security/role/own", role).await;
+        let role = r#"{"cluster":["manage_api_key"]}"#;
+        client.good("PUT", "/_security/role/all", role).await;
+        for (name, role) in [("ann", "own"), ("bob", "all")] {
+            let user = format!(r#"{{"password":"{name}-knows-this","roles":["{role}"]}}"#);
+            client.good("PUT", &format!("/_security/user/{name}"), &user).await;
+        }
+        client.authorize(Some(&ann));
+        make(&mut client, &["one"]).await;
+        let own = client.good("POST", "/_security/api_key", r#"{"name":"two"}"#).await;
+        let id = at(&own, &["id"]).as_str().expect("an id").to_owned();
+        let key = format!("ApiKey {}", at(&own, &["encoded"]).as_str().expect("a credential"));
+        let shown = client.good("GET", "/_security/api_key?owner=true", "").await;
+        let first = &at(&shown, &["api_keys"]).as_array().expect("keys")[0];
+        let realm = at(first, &["realm"]).as_str().expect("a realm").to_owned();
+        client.authorize(Some(&basic("bob", "bob-knows-this")));
+        let of_bob = client.good("POST", "/_security/api_key", r#"{"name":"wide"}"#).await;
+        let wide = format!("ApiKey {}", at(&of_bob, &["encoded"]).as_str().expect("a credential"));
+        make(&mut client, &["of-bob"]).await;
+        let both = format!("username=ann&realm_name={realm}");
+        for (who, query, names) in [
+            (&ann, "owner=true", Some(vec!["one", "two"])),
+            (&ann, both.as_str(), Some(vec!["one", "two"])),
+            (&ann, "username=ann", None),
+            (&ann, &format!("realm_name={realm}"), None),
+            (&ann, "username=ann&realm_name=other", None),
+            (&ann, &format!("username=elastic&realm_name={realm}"), None),
+            (&ann, &format!("id={id}"), None),
+            (&ann, &format!("id={id}&owner=true"), Some(vec!["two"])),
+            (&ann, "name=one", None),
+            (&ann, "name=*&owner=true", Some(vec!["one", "two"])),
+            (&ann, "", None),
+            (&key, &format!("id={id}"), Some(vec!["two"])),
+            (&key, "owner=true", None),
+            (&key, both.as_str(), None),
+            (&key, "name=two", None),
+            (&wide, "owner=true", Some(vec!["of-bob", "wide"])),
+            (&wide, "username=ann", Some(vec!["one", "two"])),
+            (&admin, "username=ann", Some(vec!["one", "two"])),
+            (&admin, "username=nobody", Some(vec![])),
+        ] {
+            client.authorize(Some(who));
+            let target = format!("/_security/api_key?{query}");
+            let Some(names) = names else {
+                let told = client.bad("GET", &target, "").await;
+                assert!(told.starts_with("403 security_exception"), "{query}: {told}");
+                continue;
+            };
+            let shown = client.good("GET", &target, "").await;
+            let keys = at(&shown, &["api_keys"]).as_array().expect("keys");
+            let mut found: Vec<&str> =
+                keys.iter().filter_map(|key| at(key, &["name"]).as_str()).collect();
+            found.sort_unstable();
+            assert_eq!(found, names, "{query}");
+        }
+        // The same of those who end them.
+        for (who, body) in [
+            (&ann, r#"{"username":"ann"}"#.to_owned()),
+            (&ann, format!(r#"{{"realm_name":"{realm}"}}"#)),
+            (&ann, format!(r#"{{"ids":["{id}"]}}"#)),
+            (&key, r#"{"owner":true}"#.to_owned()),
+            (&key, format!(r#"{{"ids":["{id}","x"]}}"#)),
+        ] {
+            client.authorize(Some(who));
+            let told = client.bad("DELETE", "/_security/api_key", &body).await;
+            assert!(told.starts_with("403 security_exception"), "{body}: {told}");
+        }
+        client.authorize(Some(&key));
+        let body = format!(r#"{{"ids":["{id}"]}}"#);
+        client.good("DELETE", "/_security/api_key", &body).await;
+        client.authorize(Some(&ann));
+        let body = format!(r#"{{"username":"ann","realm_name":"{realm}"}}"#);
+        let ended = client.good("DELETE", "/_security/api_key", &body).await;
+        let ended = at(&ended, &["invalidated_api_keys"]).as_array().expect("keys").len();
+        assert_eq!(ended, 1, "the other had ended itself");
+    });
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use authz::record::key::ApiKey;
 use authz::record::role::Role;
-use authz::{Command, State, Via};
+use authz::{Command, Principal, State, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -34,9 +34,30 @@ impl Select {
             && self.username.as_ref().is_none_or(|user| *user == key.owner)
     }
 
+    /// Does it ask for the caller's own keys as such? A user says that it is the owner, or names itself with its
+    /// realm: there may be another of its name in another. A key owns no other, and names itself.
+    fn is_own(&self, principal: &Principal) -> bool {
+        match principal.via() {
+            Via::ApiKey(own) => !self.ids.is_empty() && self.ids.iter().all(|id| *id == own.id),
+            _ => {
+                self.owner
+                    || (self.username.as_deref() == Some(principal.name())
+                        && self.realm.as_deref() == Some(principal.realm().0))
+            }
+        }
+    }
+
     /// Does it name somebody's keys, by who owns them?
     fn names_owner(&self) -> bool {
         self.realm.is_some() || self.username.is_some()
+    }
+}
+
+/// Is the key of the user who calls, or whose key calls?
+fn is_owners(principal: &Principal, key: &ApiKey) -> bool {
+    match principal.via() {
+        Via::ApiKey(own) => key.owner == own.owner && key.realm.0 == own.realm.0,
+        _ => is_own(principal, key),
     }
 }
 
@@ -74,21 +95,17 @@ fn find<E: Env>(
             own_or(call, desk)?;
             return Err(denied.clone());
         }
-        // Without the wide privilege: one's own, and only when asked for as such. A key sees itself.
-        let is_self = match desk.principal.via() {
-            Via::ApiKey(own) => select.owner || select.ids == [own.id.clone()],
-            _ => select.owner || select.username.as_deref() == Some(desk.principal.name()),
-        };
-        if !is_self {
+        if !select.is_own(desk.principal) {
             return Err(denied.clone());
         }
     }
-    let own_only = select.owner || manages_all.is_err();
     let state = desk.state();
-    let keys = state
-        .keys
-        .values()
-        .filter(|key| select.holds(key) && (!own_only || is_own(desk.principal, key)));
+    let is_meant = |key: &ApiKey| match (manages_all.is_ok(), select.owner) {
+        (false, _) => is_own(desk.principal, key),
+        (true, true) => is_owners(desk.principal, key),
+        (true, false) => true,
+    };
+    let keys = state.keys.values().filter(|key| select.holds(key) && is_meant(key));
     Ok(keys.cloned().collect())
 }
 
