@@ -113,6 +113,23 @@ fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State
         Command::PutClusterSettings { persistent, transient } => {
             put_cluster_settings(state, persistent, transient)
         }
+        Command::AddVotingExclusions { nodes, most } => {
+            let mut all = state.voting_exclusions.to_vec();
+            for node in nodes {
+                if !all.contains(node) {
+                    all.push(node.clone());
+                }
+            }
+            if all.len() as u64 > *most {
+                return Err(Error::argument(format!(
+                    "add voting config exclusions request would result in [{}] exclusions, more than the \
+                     maximum of [{most}] set by [cluster.max_voting_config_exclusions]",
+                    all.len()
+                )));
+            }
+            let set = Command::SetVotingExclusions { nodes: all };
+            changed(state, &set, at_ms)
+        }
         Command::SetVotingExclusions { nodes } => {
             if **nodes == *state.voting_exclusions {
                 return Ok(state.clone());

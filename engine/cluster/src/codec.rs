@@ -172,6 +172,10 @@ fn command_json(command: &Command) -> Value {
             "put_cluster_settings",
             object([("persistent", persistent.clone()), ("transient", transient.clone())]),
         ),
+        Command::AddVotingExclusions { nodes, most } => (
+            "add_voting_exclusions",
+            object([("nodes", pairs_json(nodes)), ("most", (*most).into())]),
+        ),
         Command::SetVotingExclusions { nodes } => {
             ("set_voting_exclusions", object([("nodes", pairs_json(nodes))]))
         }
@@ -415,6 +419,10 @@ fn read_command(value: &Value) -> Result<Command> {
         "put_cluster_settings" => Command::PutClusterSettings {
             persistent: part(body, "persistent")?.clone(),
             transient: part(body, "transient")?.clone(),
+        },
+        "add_voting_exclusions" => Command::AddVotingExclusions {
+            nodes: pairs(body, "nodes")?,
+            most: part(body, "most")?.as_u64().ok_or_else(|| damaged("[most] is no number"))?,
         },
         "set_voting_exclusions" => Command::SetVotingExclusions { nodes: pairs(body, "nodes")? },
         "set_open" => Command::SetOpen { uuids: uuids(body)?, open: flag(body, "open")? },

@@ -172,6 +172,13 @@ pub enum Command {
         /// Those that do not.
         transient: Value,
     },
+    /// Says of more nodes that they shall have no vote.
+    AddVotingExclusions {
+        /// Id and name of each; those that are known are passed over.
+        nodes: Vec<(String, String)>,
+        /// So many may be excluded.
+        most: u64,
+    },
     /// Says which nodes shall have no vote.
     SetVotingExclusions {
         /// Id and name of each.
@@ -277,6 +284,7 @@ impl Command {
             | Self::PutScript { .. }
             | Self::DeleteScript { .. }
             | Self::PutClusterSettings { .. }
+            | Self::AddVotingExclusions { .. }
             | Self::SetVotingExclusions { .. } => false,
             Self::UpdateAliases { actions } => {
                 actions.iter().any(|action| matches!(action, AliasAction::RemoveIndex { .. }))

@@ -35,17 +35,28 @@ impl<E: Env> Core<E> {
         self.done(Command::PutClusterSettings { persistent, transient }).await
     }
 
-    /// Sets which nodes, by id and name, shall have no vote.
+    /// Says of more nodes, by id and name, that they shall have no vote: of `most` in all.
     ///
     /// # Errors
-    /// What the gate says; a block of the cluster.
-    pub async fn set_voting_exclusions(
+    /// What the gate says; a block of the cluster; too many.
+    pub async fn add_voting_exclusions(
         self: &Rc<Self>,
         gate: &dyn Gate,
         nodes: Vec<(String, String)>,
+        most: u64,
     ) -> Result<()> {
         gate.cluster("cluster:admin/voting_config/add_exclusions")?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
-        self.done(Command::SetVotingExclusions { nodes }).await
+        self.done(Command::AddVotingExclusions { nodes, most }).await
+    }
+
+    /// All nodes may have a vote.
+    ///
+    /// # Errors
+    /// What the gate says; a block of the cluster.
+    pub async fn clear_voting_exclusions(self: &Rc<Self>, gate: &dyn Gate) -> Result<()> {
+        gate.cluster("cluster:admin/voting_config/add_exclusions")?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        self.done(Command::SetVotingExclusions { nodes: Vec::new() }).await
     }
 }

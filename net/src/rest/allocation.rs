@@ -41,7 +41,7 @@ pub(super) fn shutdowns<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// Nodes that shall have no vote, kept in the state for whoever joins later.
-const EXCLUSIONS_MAX: usize = 10;
+const EXCLUSIONS_MAX: u64 = 10;
 
 /// `POST /_cluster/voting_config_exclusions`.
 pub(super) async fn exclude_votes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -54,35 +54,22 @@ pub(super) async fn exclude_votes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }));
     }
     let info = &call.core.shared().config.info;
-    let mut nodes: Vec<(String, String)> = call.core.state().voting_exclusions.to_vec();
     let absent = || "_absent_".to_owned();
-    let wanted = ids
+    let nodes = ids
         .into_iter()
         .map(|id| if id == info.id { (id, info.name.clone()) } else { (id, absent()) })
         .chain(names.into_iter().map(|name| {
             if name == info.name { (info.id.clone(), name) } else { (absent(), name) }
         }));
-    for node in wanted {
-        if !nodes.contains(&node) {
-            nodes.push(node);
-        }
-    }
     let most = call.core.state().settings.int("cluster.max_voting_config_exclusions");
-    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(EXCLUSIONS_MAX);
-    if nodes.len() > most {
-        return Err(Error::illegal_argument(format!(
-            "add voting config exclusions request would result in [{}] exclusions, more than the \
-             maximum of [{most}] set by [cluster.max_voting_config_exclusions]",
-            nodes.len()
-        )));
-    }
-    call.core.set_voting_exclusions(call.gate, nodes).await?;
+    let most = most.and_then(|most| u64::try_from(most).ok()).unwrap_or(EXCLUSIONS_MAX);
+    call.core.add_voting_exclusions(call.gate, nodes.collect(), most).await?;
     Ok(Reply::json(200, Vec::new()))
 }
 
 /// `DELETE /_cluster/voting_config_exclusions`.
 pub(super) async fn include_votes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    call.core.set_voting_exclusions(call.gate, Vec::new()).await?;
+    call.core.clear_voting_exclusions(call.gate).await?;
     Ok(Reply::json(200, Vec::new()))
 }
 

@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::place::{Client, at, with_node};
+use crate::place::{Client, at, with_clients, with_node};
 
 async fn count(client: &mut Client, target: &str) -> u64 {
     let answer = client.good("GET", &format!("/{target}/_count"), "").await;
@@ -804,4 +804,35 @@ fn slices_are_tasks_of_their_own_and_only_what_is_named_is_cancelled() {
         let left = client.good("GET", "/_tasks?actions=*reindex", "").await;
         assert_eq!(left, json!({"nodes": {}}));
     });
+}
+
+/// Of nodes that were excluded at the same time, each answered with 200, only the last was kept.
+#[test]
+fn votes_that_are_excluded_at_the_same_time_are_all_excluded() {
+    for seed in 0..6 {
+        with_clients(seed, 4, |mut clients| async move {
+            let path = "/_cluster/voting_config_exclusions";
+            let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+                let target = format!("{path}?node_names=n{at}");
+                Box::pin(async move { client.call("POST", &target, "").await.status })
+            });
+            let told: Vec<u16> = env::join_all(calls.collect()).await;
+            assert_eq!(told, [200; 4]);
+            let target = "/_cluster/state/metadata";
+            let state = clients[0].good("GET", target, "").await;
+            let all = at(&state, &["metadata", "cluster_coordination", "voting_config_exclusions"]);
+            assert_eq!(all.as_array().map(<[_]>::len), Some(4), "seed {seed}");
+            // One more than may be is refused, whatever was there when it came.
+            let setting = r#"{"persistent":{"cluster.max_voting_config_exclusions":5}}"#;
+            clients[0].good("PUT", "/_cluster/settings", setting).await;
+            let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+                let target = format!("{path}?node_names=m{at}");
+                Box::pin(async move { client.call("POST", &target, "").await.status })
+            });
+            let mut told: Vec<u16> = env::join_all(calls.collect()).await;
+            told.sort_unstable();
+            assert_eq!(told, [200, 400, 400, 400]);
+            assert_eq!(clients[0].call("DELETE", path, "").await.status, 200);
+        });
+    }
 }
