@@ -84,11 +84,24 @@ pub enum Fault {
     SkipSegmentChecksum,
     /// Two access tokens of a grant have one number.
     ReuseSerial,
+    /// Of two changes of settings the one that reaches a shard last counts, and not the newer.
+    OldSettingsLast,
+    /// A shard is opened while it is still being closed.
+    OpenBesideClose,
+    /// A copy is named whole before it is durable.
+    EndCopyEarly,
+    /// Rollovers of one moment do not wait for each other.
+    RollAtOnce,
+    /// The checksum of a segment is the same whatever a page of it holds.
+    BlindChecksum,
+    /// Shards that replay take memory without asking for it.
+    ReplayWithoutTurns,
 }
 
 impl Fault {
-    /// All of them.
-    pub const ALL: [Self; 39] = [
+    /// All that a simulation of whole nodes can notice: it does not see how much memory its process takes
+    /// ([`Self::ReplayWithoutTurns`] is for the test of starts of the crate `shard`).
+    pub const ALL: [Self; 44] = [
         Self::SkipSync,
         Self::AcknowledgeEarly,
         Self::AcknowledgeOutOfOrder,
@@ -128,6 +141,11 @@ impl Fault {
         Self::SkipManifestChecksum,
         Self::SkipSegmentChecksum,
         Self::ReuseSerial,
+        Self::OldSettingsLast,
+        Self::OpenBesideClose,
+        Self::EndCopyEarly,
+        Self::RollAtOnce,
+        Self::BlindChecksum,
     ];
 
     /// The fault of this name.

@@ -76,6 +76,9 @@ type Ahead = VecDeque<Chunk>;
 impl<E: Env> Inner<E> {
     /// Waits for the memory of replaying a log whose files have `log_bytes` (rule 3).
     pub(crate) async fn begin_replay(&self, log_bytes: u64, is_clean: bool) {
+        if planted(Fault::ReplayWithoutTurns) {
+            return;
+        }
         let log_bytes = usize::try_from(log_bytes).unwrap_or(usize::MAX);
         let needed = match is_clean {
             true => log_bytes.min(PIECE_BYTES),

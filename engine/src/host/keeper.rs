@@ -329,7 +329,11 @@ impl<E: Env> Keeper<E> {
         let number = self.opening_count.get() + 1;
         self.opening_count.set(number);
         self.openings.borrow_mut().insert(shard, number);
-        (self.lines.join(shard), number)
+        let place = match planted(Fault::OpenBesideClose) {
+            true => Lines::default().join(shard),
+            false => self.lines.join(shard),
+        };
+        (place, number)
     }
 
     /// No change since then wants another opening, or none.

@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::hash::Map;
+use base::planted::{Fault, planted};
 use env::budget::Holder;
-use env::{Clock, Env, Pace, Spawn};
+use env::{Clock, Env, Pace, Random, Spawn};
 use shard::{Setup, Shard};
 
 use super::call::{Called, Down, Message, NotOpened, OpenCall, ShardCall, SliceCall, WriteAnswer};
@@ -283,6 +285,10 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
         }
         ShardCall::Configure { reply } => {
             let state = core.state();
+            if planted(Fault::OldSettingsLast) {
+                let pause = core.env.random().next_u64() % 20;
+                core.env.clock().sleep(Duration::from_millis(pause)).await;
+            }
             let index = state.index_by_uuid(id.index);
             reply.send(found.map(|shard| {
                 if let Some(index) = index {

@@ -10,6 +10,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::planted::{Fault, planted};
 use base::{DocId, FieldNo, ShardId};
 use cluster::{Command, Index, NewIndex};
 use env::{Bytes, Env, Spawn};
@@ -203,11 +204,21 @@ impl<E: Env> Core<E> {
         self.check_copies(&command, uuid, copies)?;
         self.quiet(index).await;
         self.done(command).await?;
+        if planted(Fault::EndCopyEarly) {
+            self.done(Command::EndCopy { uuid }).await?;
+        }
         if let Err(error) = self.copy_all(index, uuid).await {
+            let state = self.state();
+            let was_deleted = state.index_by_uuid(uuid).is_none();
+            let was_closed = state.index_by_uuid(index.uuid).is_some_and(|source| !source.open);
             // Nobody was told of it; what cannot be taken away now goes at the next start.
             let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;
-            let was_deleted = error.kind == "index_not_found_exception";
-            return Err(if was_deleted { no_such_index(&target) } else { error });
+            return Err(match (was_deleted, was_closed) {
+                (true, _) => no_such_index(&target),
+                // Its shards are gone for whoever asks them, as those of a deleted one.
+                (false, true) => closed(&index.name, index.uuid),
+                (false, false) => error,
+            });
         }
         self.done(Command::EndCopy { uuid }).await.map_err(|error| match &*error.kind {
             "index_not_found_exception" => no_such_index(&target),

@@ -13,6 +13,7 @@ use crate::history::{History, Stamp};
 use crate::indices::Names;
 use crate::node::Node;
 use crate::secrets::Secrets;
+use crate::shapes::Shapes;
 
 /// How the machine does in one life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Oracle {
     pub history: History,
     /// Indices, aliases, fields.
     pub names: RefCell<Names>,
+    /// Settings, doors, copies, generations, templates.
+    pub shapes: RefCell<Shapes>,
     /// Codes, grants, users, keys.
     pub secrets: RefCell<Secrets>,
     /// Which attempt each place in the history of an index of one shard was given to.

@@ -1,5 +1,5 @@
-//! Damage: a byte that rots while the process is down, a write about which the disk lied. What may
-//! follow is narrow: an answer that is right, or a failure that says so; never a wrong answer.
+//! Damage: a byte that rots while the process is down, a write about which the disk lied, a file that holds
+//! what another of its name and length held. What may follow is narrow: an answer that is right, or a failure that says so; never a wrong answer.
 //!
 //! One loss cannot be seen on one node: the newest writes of a log, where the disk lied about just
 //! those. Then what is there must still be a beginning of the shard's history, without a hole.
@@ -26,6 +26,8 @@ pub enum Damage {
     Rot(PathBuf, u64),
     /// The disk lied about writes to this file.
     Lie(Lie, PathBuf),
+    /// A segment of one shard holds the bytes of one of another.
+    Exchanged(PathBuf, PathBuf),
 }
 
 impl Damage {
@@ -80,9 +82,28 @@ impl Damage {
         Some(Self::Lie(lie, path.into()))
     }
 
+    /// Puts the bytes of a segment in the place of another of its name and length, where there are two
+    /// that differ: each is sound, and in the wrong place.
+    pub fn exchange(sim: &Sim) -> Option<Self> {
+        let files = sim.files().into_iter().filter(|(path, _)| name(path).starts_with("segment-"));
+        let files: Vec<(PathBuf, u64)> = files.collect();
+        let mut pairs = Vec::new();
+        for (one, len) in &files {
+            let others = files.iter().filter(|(other, other_len)| {
+                other != one && other_len == len && name(other) == name(one)
+            });
+            let differ = |other: &&(PathBuf, u64)| sim.bytes(&other.0) != sim.bytes(one);
+            pairs.extend(others.filter(differ).map(|(other, _)| (one.clone(), other.clone())));
+        }
+        let chosen = sim.below(pairs.len().max(1) as u64) as usize;
+        let (path, other) = pairs.into_iter().nth(chosen)?;
+        sim.plant(&path, &sim.bytes(&other)?);
+        Some(Self::Exchanged(path, other))
+    }
+
     fn path(&self) -> &Path {
         match self {
-            Self::Rot(path, _) | Self::Lie(_, path) => path,
+            Self::Rot(path, _) | Self::Lie(_, path) | Self::Exchanged(path, _) => path,
         }
     }
 

@@ -158,6 +158,11 @@ impl History {
         self.tag.get()
     }
 
+    /// The last tag that was given.
+    pub fn last_tag(&self) -> u64 {
+        self.tag.get()
+    }
+
     /// The newest moment.
     pub fn tick(&self) -> u64 {
         self.tick.set(self.tick.get() + 1);

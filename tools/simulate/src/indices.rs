@@ -57,6 +57,28 @@ impl<T: Clone + PartialEq + std::fmt::Debug> Register<T> {
         }
     }
 
+    /// May this stand there?
+    pub fn may_be(&self, value: &T) -> bool {
+        self.possible.contains(value)
+    }
+
+    /// Changes that were made at one moment were all done: one of them was the last.
+    pub fn one_of(&mut self, values: Vec<T>) {
+        self.possible = values;
+    }
+
+    /// May something stand there of which this holds?
+    pub fn is_any(&self, holds: impl Fn(&T) -> bool) -> bool {
+        self.possible.iter().any(holds)
+    }
+
+    /// This change was not done; others that began since may have been.
+    pub fn not(&mut self, value: &T) {
+        if let Some(at) = self.possible.iter().rposition(|possible| possible == value) {
+            self.possible.remove(at);
+        }
+    }
+
     /// What stands there, where that is sure.
     pub fn sure(&self) -> Option<&T> {
         match self.possible.as_slice() {
@@ -124,7 +146,7 @@ pub async fn prepare(context: &Context) {
 }
 
 /// Makes an index. Each making has a field of its own, by which it is known again.
-async fn create(
+pub(crate) async fn create(
     context: &Context,
     name: &str,
     shard_count: u32,
@@ -183,16 +205,20 @@ async fn make(context: &Context) {
 }
 
 async fn remove(context: &Context) {
-    let name = passing(context);
+    remove_named(context, &passing(context)).await;
+}
+
+/// Takes an index away that [`create`] may have made.
+pub(crate) async fn remove_named(context: &Context, name: &str) {
     {
         let mut names = context.oracle.names.borrow_mut();
-        let Some(register) = names.indices.get_mut(&name) else { return };
+        let Some(register) = names.indices.get_mut(name) else { return };
         register.begin(None);
     }
-    let done = context.core().delete_index(&Everything, &name, IndicesOptions::default()).await;
+    let done = context.core().delete_index(&Everything, name, IndicesOptions::default()).await;
     context.say(|| format!("remove [{name}] -> {done:?}"));
     let mut names = context.oracle.names.borrow_mut();
-    let register = names.indices.get_mut(&name).expect("looked at above");
+    let register = names.indices.get_mut(name).expect("looked at above");
     match done {
         Ok(()) => register.done(None),
         Err(error) if error.kind == "index_not_found_exception" => {

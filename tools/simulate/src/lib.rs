@@ -13,9 +13,10 @@
 //! - of each search after a refresh: what the plainest model finds (`searches`);
 //! - of indices, aliases and fields: what was acknowledged stands, what was deleted stays deleted
 //!   (`indices`);
+//! - of settings, closed and opened indices, copies, rollovers and templates: what was acknowledged
+//!   holds, also where two changes came at one moment (`shapes`);
 //! - of codes, refresh tokens, grants, users and keys: what may happen once happens once, and what
 //!   ended does not come back (`secrets`).
-//!
 //!
 //! On a machine whose disk lies or rots ([`damage`]) an answer is right or a failure that says so.
 //!
@@ -35,6 +36,7 @@ pub mod node;
 pub mod run;
 pub mod searches;
 pub mod secrets;
+pub mod shapes;
 pub mod table;
 
 pub use run::{Outcome, run};

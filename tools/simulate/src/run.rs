@@ -14,7 +14,7 @@ use crate::damage::{self, Damage};
 use crate::documents::{self, IDS, INDICES};
 use crate::judge::{Verdict, judge};
 use crate::node::{self, Either, Node, either};
-use crate::{clients, indices, searches, secrets};
+use crate::{clients, indices, searches, secrets, shapes};
 
 /// What a seed came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,8 @@ enum Trouble {
     Rot,
     /// The disk lies about one write.
     Lying(Lie),
+    /// A segment holds the bytes of another when the process begins again.
+    Exchanged,
 }
 
 /// How a life ends.
@@ -68,12 +70,13 @@ enum End {
 }
 
 fn choose_trouble(sim: &Sim) -> Trouble {
-    match sim.below(20) {
+    match sim.below(21) {
         0..=9 => Trouble::None,
         10 | 11 => Trouble::Time,
         12..=14 => Trouble::Failing,
         15 => Trouble::Full,
         16 | 17 => Trouble::Rot,
+        18 => Trouble::Exchanged,
         _ => Trouble::Lying([Lie::Lost, Lie::Misdirected, Lie::Stale][sim.below(3) as usize]),
     }
 }
@@ -112,6 +115,7 @@ pub fn run(seed: u64, verbose: bool) -> Outcome {
         damage = match trouble {
             Trouble::Rot if life > 0 || is_clean => Damage::rot(&sim, is_clean),
             Trouble::Lying(_) => Damage::lie(&sim),
+            Trouble::Exchanged => Damage::exchange(&sim),
             _ => None,
         };
         if damage.is_some() {
@@ -188,7 +192,7 @@ fn one_life(
                     ["log-", "manifest", "segment", "snapshot", ""][machine.below(5) as usize];
                 machine.lie(lie, part, 1 + machine.below(20));
             }
-            Trouble::None | Trouble::Full | Trouble::Rot => {}
+            Trouble::None | Trouble::Full | Trouble::Rot | Trouble::Exchanged => {}
         }
         let health = match trouble {
             Trouble::Failing => Health::Failing,
@@ -261,6 +265,10 @@ async fn live(
     }
     spawn.spawn(indices::keeper(Rc::clone(context)));
     spawn.spawn(secrets::keeper(Rc::clone(context)));
+    if context.sim.seed() % 2 == 1 {
+        context.active.set(context.active.get() + 1);
+        spawn.spawn(shapes::keeper(Rc::clone(context)));
+    }
     let begun = context.now();
     while context.now() < begun + lifetime {
         let part = lifetime / 6;
@@ -322,6 +330,8 @@ async fn check_start(context: &Context) {
     indices::look(context, true);
     secrets::look(context);
     indices::look_closely(context, sound).await;
+    shapes::look(context, true);
+    shapes::look_closely(context, true).await;
     for index in INDICES {
         if context.node.cores[0].state().index(index).is_none() {
             continue;
@@ -393,6 +403,11 @@ fn damaged_life(sim: &Rc<Sim>, oracle: &Rc<Oracle>, damage: &Damage, verbose: bo
         if !damage.may_lose_state() {
             indices::look(&context, true);
             secrets::look(&context);
+        }
+        if !damage.may_lose_a_tail() {
+            indices::look_closely(&context, false).await;
+            shapes::look(&context, true);
+            was_told |= !shapes::look_closely(&context, true).await;
         }
         for index in INDICES {
             if context.node.cores[0].state().index(index).is_none() {
