@@ -23,6 +23,7 @@ pub mod meter;
 pub mod net;
 pub mod pace;
 pub mod published;
+pub mod queue;
 pub mod random;
 pub mod read_only;
 pub mod reply;

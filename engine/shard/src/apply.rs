@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use base::planted::{Fault, planted};
 use consensus::Pending;
+use env::queue::Pass;
 use env::{Bytes, Clock, Env, Spawn};
 use mapping::document::{Arena, Entries};
 
@@ -26,7 +27,6 @@ use crate::operation::{Outcome, Written};
 use crate::shard::Inner;
 use crate::state::{Prior, State};
 use crate::stats::Work;
-use crate::turn::Pass;
 use crate::write::Job;
 
 /// Bytes of words that enter the buffer at a go: some tens of microseconds.
@@ -245,7 +245,7 @@ impl<E: Env> Inner<E> {
     ) -> Put<'a> {
         let source = self.kept_source(source).await;
         let mut adding = Adding::new(entries, stamp);
-        let pass = self.entering.take().await;
+        let pass = self.entering.pass().await;
         while !self.state.borrow_mut().buffer.step(&mut adding, STEP_BYTES) {
             self.env.spawn().yield_if_needed().await;
         }

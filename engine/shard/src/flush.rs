@@ -97,7 +97,7 @@ impl<E: Env> Inner<E> {
 
     /// Flushes, in a task that nobody can drop.
     pub(crate) async fn flush_as(self: &Rc<Self>, stop: Stop) -> Result<()> {
-        let _pass = self.flushing.take().await;
+        let _pass = self.flushing.pass().await;
         if let Some(error) = self.failure() {
             return Err(error);
         }

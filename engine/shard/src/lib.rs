@@ -49,9 +49,9 @@ mod scrub;
 mod shard;
 mod state;
 pub mod stats;
-mod turn;
 mod update;
 mod versions;
+mod waiters;
 mod write;
 
 pub use blank::is_blank;

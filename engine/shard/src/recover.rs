@@ -22,6 +22,7 @@ use base::{PrimaryTerm, SegmentId, SeqNo, ShardId};
 use consensus::{Config, Local, LogPosition};
 use env::disk::Entry;
 use env::published::Published;
+use env::queue::Queue;
 use env::rising::RisingNumber;
 use env::{Bytes, Clock, Disk, Env, ErrorKind};
 use segment::footer::{self, FileKind};
@@ -36,7 +37,7 @@ use crate::manifest::{Manifest, SegmentFile};
 use crate::reader::Touch;
 use crate::shard::{Inner, Phase, Setup, Shard};
 use crate::state::State;
-use crate::turn::{Turn, Waiters};
+use crate::waiters::Waiters;
 
 impl<E: Env> Shard<E> {
     /// Makes a new, empty shard. [`Error::AlreadyExists`] where data stands in the folder; what an
@@ -194,10 +195,10 @@ impl<E: Env> Inner<E> {
             is_deciding: Cell::new(false),
             logged: RefCell::new(VecDeque::new()),
             is_applying: Cell::new(false),
-            entering: Turn::default(),
-            refreshing: Turn::default(),
-            flushing: Turn::default(),
-            merging: Turn::default(),
+            entering: Queue::default(),
+            refreshing: Queue::default(),
+            flushing: Queue::default(),
+            merging: Queue::default(),
             merge_is_due: Cell::new(false),
             merge_stop: Arc::new(RisingNumber::new(0)),
             flush_is_due: Cell::new(false),

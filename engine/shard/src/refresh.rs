@@ -37,7 +37,7 @@ impl<E: Env> Inner<E> {
 
     /// Refreshes unless the view covers `target` when its turn comes.
     pub(crate) async fn refresh_upto(self: &Rc<Self>, target: u64) -> Result<()> {
-        let _pass = self.refreshing.take().await;
+        let _pass = self.refreshing.pass().await;
         // Whoever had the turn before may have shown it already.
         if self.state.borrow().visible >= target {
             return Ok(());
@@ -65,7 +65,7 @@ impl<E: Env> Inner<E> {
         let inline_bytes_max = self.config.borrow().seal_inline_bytes_max;
         let frozen = {
             // A document that is half in would be half in the segment.
-            let _pass = self.entering.take().await;
+            let _pass = self.entering.pass().await;
             self.state.borrow_mut().freeze()
         };
         let sealed = match frozen {

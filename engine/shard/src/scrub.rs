@@ -61,7 +61,7 @@ impl<E: Env> Inner<E> {
 
     /// Both slots; whoever writes them waits meanwhile.
     async fn scrub_manifest(&self) -> Result<u64> {
-        let _pass = self.flushing.take().await;
+        let _pass = self.flushing.pass().await;
         let mut is_newest_there = false;
         let mut count = 0;
         for slot in 0..2 {

@@ -19,6 +19,7 @@ use base::{PrimaryTerm, SeqNo, ShardId};
 use consensus::{Local, Log, Reserve};
 use env::budget::{Advance, Lease};
 use env::published::Published;
+use env::queue::Queue;
 use env::rising::RisingNumber;
 use env::{Clock, Disk, Env, Spawn, reply};
 use mapping::Mapping;
@@ -34,7 +35,7 @@ use crate::operation::{Answers, Found, Reading, Realtime, WriteBatch};
 use crate::reader::{Reader, Touch};
 use crate::state::State;
 use crate::stats::{SegmentStats, Stats, Work};
-use crate::turn::{Turn, Waiters};
+use crate::waiters::Waiters;
 use crate::write::{Incoming, UnderWay};
 
 /// How long a job waits that found no place at the workers.
@@ -123,10 +124,10 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) logged: RefCell<VecDeque<LoggedPart>>,
     pub(crate) is_applying: Cell<bool>,
     /// Has who puts a document into the buffer, or freezes it.
-    pub(crate) entering: Turn,
-    pub(crate) refreshing: Turn,
-    pub(crate) flushing: Turn,
-    pub(crate) merging: Turn,
+    pub(crate) entering: Queue,
+    pub(crate) refreshing: Queue,
+    pub(crate) flushing: Queue,
+    pub(crate) merging: Queue,
     /// A merge task is on its way or at work.
     pub(crate) merge_is_due: Cell<bool>,
     /// Raised when running merges shall end.
@@ -431,7 +432,7 @@ impl<E: Env> Inner<E> {
 
     async fn wind_up(self: &Rc<Self>, in_order: bool) -> Result<()> {
         self.merge_stop.raise(1);
-        let _merging = self.merging.take().await;
+        let _merging = self.merging.pass().await;
         self.drain().await;
         let flushed = match self.failure() {
             Some(error) => Err(error),
@@ -439,8 +440,8 @@ impl<E: Env> Inner<E> {
             None => Ok(()),
         };
         // Whatever runs under these turns has ended when they are ours.
-        let _flushing = self.flushing.take().await;
-        let _refreshing = self.refreshing.take().await;
+        let _flushing = self.flushing.pass().await;
+        let _refreshing = self.refreshing.pass().await;
         let closed = self.log().close().await.map_err(Error::from);
         flushed.and(closed)
     }

@@ -22,12 +22,13 @@ use base::hash::{Map, Set};
 use base::planted::{Fault, planted};
 use cluster::{Command, Index, Outcome, State};
 use consensus::{Replicated, Setup};
+use env::queue::Place;
 use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
 use super::call::{Message, NotOpened, OpenCall, ShardCall};
 use super::folders;
 use super::held::Held;
-use super::line::{Lines, Place};
+use super::line::Lines;
 use super::room::{self, FULL_DISK_PAUSE};
 use super::scrub;
 use crate::core::{Core, reserved_alias};
@@ -318,7 +319,7 @@ impl<E: Env> Keeper<E> {
         let closing = self.lines.join(shard);
         let opening = self.decide_opening(shard);
         self.publish_directory();
-        let turn = closing.turn().await;
+        let turn = closing.front().await;
         self.close_at_home(shard, false).await;
         drop(turn);
         self.open_until_there_is_room(&index, shard, false, opening).await;
@@ -351,7 +352,7 @@ impl<E: Env> Keeper<E> {
     ) {
         let mut before: Option<Failure> = None;
         loop {
-            let turn = place.turn().await;
+            let turn = place.front().await;
             if !self.is_wanted(shard, number) {
                 return;
             }
@@ -562,7 +563,7 @@ impl<E: Env> Keeper<E> {
         self.publish_directory();
         let each = closing.into_iter().map(|(shard, place)| {
             Box::pin(async move {
-                let _turn = place.turn().await;
+                let _turn = place.front().await;
                 self.close_at_home(shard, !is_named(&shard)).await;
                 if is_named(&shard) {
                     self.look_at(shard).await;

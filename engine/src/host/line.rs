@@ -1,87 +1,50 @@
-//! Whose turn it is at a shard. To open it and to close it each take a while, and changes of the state
-//! that ask for the one or the other come meanwhile: two that were at its files at once would destroy
-//! them.
+//! Who is at a shard. To open it and to close it each take a while, and changes of the state that ask for
+//! the one or the other come meanwhile: two that were at its files at once would destroy them.
 //!
 //! Always true
-//! 1. One at a time has the turn of a shard; those who wait get it in the order in which they came.
-//! 2. Who ends, or is dropped, passes the turn on.
+//! 1. One at a time is at a shard; those who wait come in the order in which that was decided.
+//! 2. A queue of which nobody is part is forgotten, sooner or later.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::rc::Rc;
+use std::cell::{Cell, RefCell};
 
 use base::ShardId;
 use base::hash::Map;
-use env::reply::{self, Answer, Reply};
+use env::queue::{Place, Queue};
 
-/// Who waits, by the shard whose turn somebody has.
-#[derive(Clone, Default)]
-pub(crate) struct Lines(Rc<RefCell<Map<ShardId, VecDeque<Reply<Turn>>>>>);
+/// Queues that are kept before it is looked which of them are of use.
+const KEPT: usize = 64;
 
-/// A place in the line of a shard.
-pub(crate) enum Place {
-    /// The first.
-    Turn(Turn),
-    /// Behind others.
-    Behind(Answer<Turn>),
-}
-
-/// The turn; dropping it passes it on.
-pub(crate) struct Turn {
-    lines: Lines,
-    shard: ShardId,
+/// The queues, by shard.
+#[derive(Default)]
+pub(crate) struct Lines {
+    queues: RefCell<Map<ShardId, Queue>>,
+    /// So many there were when it was looked last.
+    in_use: Cell<usize>,
 }
 
 impl Lines {
     /// Takes the next place at a shard, at once.
     pub(crate) fn join(&self, shard: ShardId) -> Place {
-        let mut lines = self.0.borrow_mut();
-        if let Some(line) = lines.get_mut(&shard) {
-            let (reply, answer) = reply::channel();
-            line.push_back(reply);
-            return Place::Behind(answer);
+        let mut queues = self.queues.borrow_mut();
+        // Half of them at least are new since then, so each is looked at a few times.
+        if queues.len() > 2 * self.in_use.get() + KEPT {
+            queues.retain(|_, queue| queue.is_taken());
+            self.in_use.set(queues.len());
         }
-        lines.insert(shard, VecDeque::new());
-        Place::Turn(Turn { lines: self.clone(), shard })
+        queues.entry(shard).or_default().join()
     }
 
     /// Ends when whoever is at a shard of this index now, or waits there, has ended.
     pub(crate) async fn quiet(&self, index: [u8; 16]) {
-        let busy: Vec<ShardId> =
-            self.0.borrow().keys().filter(|shard| shard.index == index).copied().collect();
+        let busy: Vec<ShardId> = {
+            let queues = self.queues.borrow();
+            let of_index =
+                queues.iter().filter(|(shard, queue)| shard.index == index && queue.is_taken());
+            of_index.map(|(shard, _)| *shard).collect()
+        };
         for shard in busy {
             let place = self.join(shard);
-            drop(place.turn().await);
-        }
-    }
-}
-
-impl Place {
-    /// Waits for the turn.
-    pub(crate) async fn turn(self) -> Turn {
-        match self {
-            Self::Turn(turn) => turn,
-            Self::Behind(answer) => answer.await.expect("who has the turn passes it on"),
-        }
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        let next = {
-            let mut lines = self.lines.0.borrow_mut();
-            let Some(line) = lines.get_mut(&self.shard) else { return };
-            loop {
-                match line.pop_front() {
-                    Some(reply) if !reply.is_wanted() => {}
-                    Some(reply) => break Some(reply),
-                    None => break None,
-                }
-            }
-        };
-        match next {
-            Some(reply) => reply.send(Self { lines: self.lines.clone(), shard: self.shard }),
-            None => drop(self.lines.0.borrow_mut().remove(&self.shard)),
+            drop(place.front().await);
         }
     }
 }
@@ -100,25 +63,37 @@ mod tests {
         }
     }
 
+    fn shard(number: u32) -> ShardId {
+        ShardId { index: [7; 16], number }
+    }
+
     #[test]
-    fn turns_come_in_order_and_who_left_is_passed_over() {
+    fn each_shard_has_a_queue_of_its_own_and_quiet_waits_for_all_of_an_index() {
         let lines = Lines::default();
-        let shard = |number| ShardId { index: [7; 16], number };
-        let mut first = pin!(lines.join(shard(0)).turn());
-        let left = lines.join(shard(0));
-        let mut second = pin!(lines.join(shard(0)).turn());
-        let mut other = pin!(lines.join(shard(1)).turn());
-        let turn = poll(&mut first).expect("nobody is there");
-        assert!(poll(&mut other).is_some(), "each shard has a line of its own");
-        assert!(poll(&mut second).is_none());
+        let first = poll(&mut pin!(lines.join(shard(0)).front())).expect("nobody is there");
+        let mut second = pin!(lines.join(shard(0)).front());
+        let other = poll(&mut pin!(lines.join(shard(1)).front())).expect("nobody is there");
         let mut quiet = pin!(lines.quiet([7; 16]));
         assert!(poll(&mut quiet).is_none());
-        drop(left);
-        drop(turn);
-        let turn = poll(&mut second).expect("it is the next");
+        drop(first);
+        drop(poll(&mut second).expect("it is the next"));
         assert!(poll(&mut quiet).is_none());
-        drop(turn);
+        drop(other);
         assert!(poll(&mut quiet).is_some());
-        assert!(lines.0.borrow().is_empty(), "nothing is kept");
+        assert!(poll(&mut pin!(lines.quiet([7; 16]))).is_some(), "nobody is there");
+    }
+
+    #[test]
+    fn queues_of_nobody_are_forgotten() {
+        let lines = Lines::default();
+        let stays = lines.join(shard(1_000));
+        for number in 0..1_000 {
+            drop(lines.join(shard(number)));
+        }
+        assert!(lines.queues.borrow().len() <= 2 * KEPT);
+        let mut behind = pin!(lines.join(shard(1_000)).front());
+        assert!(poll(&mut behind).is_none());
+        drop(stays);
+        assert!(poll(&mut behind).is_some());
     }
 }

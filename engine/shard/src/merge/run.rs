@@ -74,7 +74,7 @@ impl<E: Env> Inner<E> {
 
     /// Merges until the policy is content.
     async fn merge_all(self: &Rc<Self>) -> Result<()> {
-        let _pass = self.merging.take().await;
+        let _pass = self.merging.pass().await;
         while self.phase.get() == Phase::Open
             && let Some(chosen) = self.choose(None, Aim::Tidy)
         {
@@ -89,7 +89,7 @@ impl<E: Env> Inner<E> {
         let inner = Rc::clone(self);
         self.run(async move {
             inner.refresh().await?;
-            let _pass = inner.merging.take().await;
+            let _pass = inner.merging.pass().await;
             let mut scope: Set<SegmentId> =
                 inner.state.borrow().segments.iter().map(Held::id).collect();
             loop {
