@@ -1,0 +1,200 @@
+//! One core's way to the pool, and what is taken by it.
+//!
+//! What is spare of a chunk that was fetched lies in a number of the core's own, so that the common case
+//! touches no other.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use super::{CHUNK_BYTES, Holder, Pool, SMALL_PART, subtract, subtract_leaving};
+use crate::sync::{AtomicUsize, Ordering, lock};
+
+/// Above this a lease gives whole chunks back.
+const SPARE_BYTES_MAX: usize = 2 * CHUNK_BYTES;
+
+/// One part in so many: where less is free, memory is scarce.
+const SCARCE_PART: usize = 8;
+
+/// A request for more leaves some of the pool to smaller ones: who takes all that is there in large
+/// pieces stops neither a read of one document nor an order to delete an index.
+pub(super) const SMALL_BYTES: usize = 64 << 10;
+
+/// What the leases of one core share.
+pub(super) struct Local {
+    pub(super) pool: Arc<Pool>,
+    pub(super) spare: AtomicUsize,
+    /// What is taken, by holder.
+    pub(super) held: [AtomicUsize; Holder::ALL.len()],
+}
+
+impl Local {
+    fn take(&self, holder: Holder, bytes: usize) -> bool {
+        let taken = self.fetch(bytes);
+        if taken {
+            self.held[holder as usize].fetch_add(bytes, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    fn fetch(&self, bytes: usize) -> bool {
+        if subtract(&self.spare, bytes) {
+            return true;
+        }
+        // Whole chunks never come of the part for small pieces: what lies spare is anybody's.
+        let small_part = self.pool.total / SMALL_PART;
+        let spare = self.spare.load(Ordering::Relaxed);
+        let chunks = bytes.saturating_sub(spare).div_ceil(CHUNK_BYTES).max(1);
+        let fetched = chunks.saturating_mul(CHUNK_BYTES);
+        if subtract_leaving(&self.pool.free, fetched, small_part) {
+            let before = self.spare.fetch_add(fetched, Ordering::Relaxed);
+            if before + fetched >= bytes && subtract(&self.spare, bytes) {
+                return true;
+            }
+            // Somebody else used the spare meanwhile; what was fetched stays spare for the next.
+        }
+        // Near the end of the pool: all that is spare here, and exactly what is lacking.
+        let spare = self.spare.swap(0, Ordering::Relaxed);
+        if let Some(rest) = spare.checked_sub(bytes) {
+            self.spare.fetch_add(rest, Ordering::Relaxed);
+            return true;
+        }
+        let left = if bytes > SMALL_BYTES { small_part } else { 0 };
+        let fetched = subtract_leaving(&self.pool.free, bytes - spare, left);
+        if !fetched {
+            self.pool.refused.fetch_add(1, Ordering::Relaxed);
+            self.spare.fetch_add(spare, Ordering::Relaxed);
+        }
+        fetched
+    }
+
+    fn give_back(&self, holder: Holder, bytes: usize) {
+        self.held[holder as usize].fetch_sub(bytes, Ordering::Relaxed);
+        if self.pool.debt.load(Ordering::Relaxed) > 0 {
+            return self.keep(bytes);
+        }
+        let spare = self.spare.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if spare > SPARE_BYTES_MAX {
+            let surplus = (spare - CHUNK_BYTES) / CHUNK_BYTES * CHUNK_BYTES;
+            if subtract(&self.spare, surplus) {
+                self.pool.free.fetch_add(surplus, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Local {
+    /// Pays what is to be set aside with what comes back, and with what is spare; the rest is spare.
+    fn keep(&self, bytes: usize) {
+        let Pool { aside, debt, .. } = &*self.pool;
+        let back = bytes + self.spare.swap(0, Ordering::Relaxed);
+        let paid = |owed: usize| Some(owed.saturating_sub(back));
+        let owed = debt.fetch_update(Ordering::Relaxed, Ordering::Relaxed, paid);
+        let paid = owed.unwrap_or(0).min(back);
+        aside.fetch_add(paid, Ordering::Relaxed);
+        self.spare.fetch_add(back - paid, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let spare = self.spare.load(Ordering::Relaxed);
+        self.pool.free.fetch_add(spare, Ordering::Relaxed);
+    }
+}
+
+/// One core's way to the pool.
+#[derive(Clone)]
+pub struct Lease {
+    pub(super) local: Arc<Local>,
+    pub(super) holder: Holder,
+}
+
+impl Lease {
+    /// Takes `bytes`, or nothing where they are not to be had.
+    pub fn take(&self, bytes: usize) -> Option<Taken> {
+        let Self { local, holder } = self;
+        let taken = local.take(*holder, bytes);
+        taken.then(|| Taken { local: Arc::clone(local), holder: *holder, bytes })
+    }
+
+    /// The same way to the pool, of another holder.
+    #[must_use]
+    pub fn of(&self, holder: Holder) -> Self {
+        Self { local: Arc::clone(&self.local), holder }
+    }
+
+    /// What this holder has taken, on all cores together. Not for a hot path: it takes a lock.
+    pub fn held_by_all(&self) -> usize {
+        let locals: Vec<Arc<Local>> =
+            lock(&self.local.pool.locals).iter().filter_map(Weak::upgrade).collect();
+        let held = locals.iter().map(|it| it.held[self.holder as usize].load(Ordering::Relaxed));
+        held.sum()
+    }
+
+    /// Size of the pool.
+    pub fn total_bytes(&self) -> usize {
+        self.local.pool.total
+    }
+
+    /// Whether little is left: who may give something back should.
+    pub fn is_scarce(&self) -> bool {
+        self.is_below(SCARCE_PART)
+    }
+
+    /// Whether less than one part in so many is left.
+    pub fn is_below(&self, part: usize) -> bool {
+        let pool = &self.local.pool;
+        pool.free.load(Ordering::Relaxed) < pool.total / part
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lease({} bytes spare)", self.local.spare.load(Ordering::Relaxed))
+    }
+}
+
+/// Bytes taken from a budget; dropping gives them back. May travel to another core.
+#[must_use = "dropping it gives the bytes back"]
+pub struct Taken {
+    local: Arc<Local>,
+    holder: Holder,
+    bytes: usize,
+}
+
+impl Taken {
+    /// How much is taken.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Takes `bytes` more, or changes nothing: false.
+    #[must_use]
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let grown = self.local.take(self.holder, bytes);
+        if grown {
+            self.bytes += bytes;
+        }
+        grown
+    }
+
+    /// Gives all but `bytes` back; keeps what it has where that is less.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        if let Some(surplus) = self.bytes.checked_sub(bytes) {
+            self.local.give_back(self.holder, surplus);
+            self.bytes = bytes;
+        }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.local.give_back(self.holder, self.bytes);
+    }
+}
+
+impl fmt::Debug for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Taken({} bytes)", self.bytes)
+    }
+}
