@@ -1,8 +1,10 @@
 //! Authz's own bytes and the texts that become rights: commands and snapshots are read as they were
 //! written, applying them never ends in a panic, and what is taken as a role query, as authorization
-//! details or as a line of the operator's file means the same each time.
+//! details or as a line of the operator's file means the same each time; a password's hash that somebody brings
+//! is kept as it came, or refused.
 #![no_main]
 
+use authz::password::PasswordHash;
 use authz::{Command, State};
 use libfuzzer_sys::fuzz_target;
 
@@ -21,6 +23,11 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         assert_eq!(again, Ok(state), "written, read, equal");
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Some(hash) = PasswordHash::brought(text) {
+        assert_eq!(hash.as_str(), text);
+        assert!(PasswordHash::parse(text).is_some(), "what was brought is read again");
+        let _ = hash.is_outdated();
+    }
     if let Ok(details) = authz::oauth::details::parse(text, "https://store.example") {
         let role = authz::oauth::details::role(&details);
         assert_eq!(role, authz::oauth::details::role(&details));
