@@ -5,8 +5,8 @@
 //! those of the log's batches and of the snapshot (`consensus`).
 //!
 //! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
-//! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`
-//! and `mark_stream`. Versions before are read: what they lack is as where there is none.
+//! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`,
+//! `mark_stream` and `add_voting_exclusions`. Versions before are read: what they lack is as where there is none.
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 

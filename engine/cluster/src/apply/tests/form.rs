@@ -83,6 +83,7 @@ fn the_form_of_version_4_is_pinned() {
         Command::ModifyStreams { changes: vec![change] },
         Command::RollStream { name: name.clone(), from: "h".into(), index, generation: 2 },
         Command::MarkStream { name },
+        Command::AddVotingExclusions { nodes: vec![("n".into(), "node".into())], most: 9 },
     ];
     let text = commands.map(|command| {
         let mut bytes = Vec::new();
@@ -99,6 +100,7 @@ fn the_form_of_version_4_is_pinned() {
             r#"{"modify_streams":{"changes":[{"add":true,"stream":"s","index":"i"}]}}"#,
             r#"{"roll_stream":{"name":"s","from":"h","index":"i","generation":2}}"#,
             r#"{"mark_stream":{"name":"s"}}"#,
+            r#"{"add_voting_exclusions":{"nodes":[["n","node"]],"most":9}}"#,
         ]
     );
     assert_eq!(State::FORMAT, 4);
