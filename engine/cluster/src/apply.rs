@@ -10,7 +10,7 @@ use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::graveyard::buried;
 use crate::share::shared;
-use crate::state::{Index, Rollover, State, uuid_text};
+use crate::state::{Index, Rollover, State};
 use crate::vacancy::resized;
 
 mod admit;
@@ -48,8 +48,7 @@ pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
         && let Some(first) = uuids.first()
         && uuids.iter().all(|uuid| state.index_by_uuid(*uuid).is_none())
     {
-        let name = uuid_text(*first);
-        return (state.clone(), Outcome::Refused(Error::NotFound { name }));
+        return (state.clone(), Outcome::Refused(state.gone(*first)));
     }
     match changed(state, command, None) {
         Ok(state) => (state, Outcome::Done),
@@ -168,12 +167,7 @@ fn delete(state: &State, uuids: &[[u8; 16]], at_ms: Option<i64>) -> Result<State
 
 /// The indices of `uuids`, or the first that is gone.
 fn all<'a>(state: &'a State, uuids: &[[u8; 16]]) -> Result<Vec<&'a Arc<Index>>> {
-    uuids
-        .iter()
-        .map(|&uuid| {
-            state.index_by_uuid(uuid).ok_or_else(|| Error::NotFound { name: uuid_text(uuid) })
-        })
-        .collect()
+    uuids.iter().map(|&uuid| state.index_by_uuid(uuid).ok_or_else(|| state.gone(uuid))).collect()
 }
 
 fn replace(state: &State, changed: Vec<Index>, aliases_changed: bool) -> State {
@@ -205,7 +199,7 @@ fn add_fields(state: &State, deltas: &[([u8; 16], Delta)]) -> (State, Vec<Result
     let mut answers = Vec::with_capacity(deltas.len());
     for (uuid, delta) in deltas {
         let Some(index) = state.index_by_uuid(*uuid) else {
-            answers.push(Err(Error::NotFound { name: uuid_text(*uuid) }));
+            answers.push(Err(state.gone(*uuid)));
             continue;
         };
         let mapping = mappings.get(uuid).unwrap_or(&index.mapping);

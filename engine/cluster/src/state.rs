@@ -9,6 +9,7 @@ use mapping::Mapping;
 pub use crate::alias::Alias;
 use crate::cluster_settings::ClusterSettings;
 use crate::data_stream::DataStream;
+use crate::error::Error;
 use crate::graveyard::Tombstone;
 use crate::settings::IndexSettings;
 use crate::share::shared;
@@ -97,6 +98,14 @@ impl State {
     /// The index with that id.
     pub fn index_by_uuid(&self, uuid: [u8; 16]) -> Option<&Arc<Index>> {
         self.indices.values().find(|index| index.uuid == uuid)
+    }
+
+    /// There is no such index any more: it is told by the name that it had, where that is known.
+    pub fn gone(&self, uuid: [u8; 16]) -> Error {
+        let buried = || self.tombstones.iter().find(|one| one.uuid == uuid);
+        let known = self.index_by_uuid(uuid).map(|index| index.name.to_string());
+        let name = known.or_else(|| buried().map(|one| one.name.to_string()));
+        Error::NotFound { name: name.unwrap_or_else(|| uuid_text(uuid)) }
     }
 
     /// Shards that count for `cluster.max_shards_per_node`: of open indices that are not hidden. Replicas

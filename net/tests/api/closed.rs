@@ -214,3 +214,38 @@ fn an_index_that_is_made_of_another_is_not_closed_and_its_end_is_told() {
         });
     }
 }
+
+/// It was told by its id.
+#[test]
+fn an_index_that_is_deleted_meanwhile_is_told_by_its_name() {
+    let mut met = 0;
+    for seed in 0..12 {
+        let all = std::cell::RefCell::new(Vec::new());
+        let told = &all;
+        with_clients_on(&Sim::new(seed), 6, |mut clients| async move {
+            clients[0].good("PUT", "/z", "").await;
+            let calls = clients.iter_mut().zip([
+                ("DELETE", "/z", ""),
+                ("POST", "/z/_close", ""),
+                ("POST", "/z/_open", ""),
+                ("PUT", "/z/_settings", r#"{"index.priority":3}"#),
+                ("PUT", "/z/_mapping", r#"{"properties":{"n":{"type":"long"}}}"#),
+                ("PUT", "/z/_block/write", ""),
+            ]);
+            let calls = calls.map(|(client, (method, target, body))| {
+                Box::pin(async move {
+                    let answer = client.call(method, target, body).await;
+                    if answer.status == 404 {
+                        told.borrow_mut().push(failure(&answer));
+                    }
+                })
+            });
+            env::join_all(calls.collect()).await;
+        });
+        for told in all.take() {
+            assert_eq!(told, "404 index_not_found_exception: no such index [z]", "seed {seed}");
+            met += 1;
+        }
+    }
+    assert!(met > 0, "none came too late");
+}

@@ -7,7 +7,7 @@ use super::replace;
 use crate::alias::{Alias, AliasAction};
 use crate::error::{Error, Result};
 use crate::name;
-use crate::state::{Index, State, uuid_text};
+use crate::state::{Index, State};
 
 /// The state after all actions.
 pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>) -> Result<State> {
@@ -27,7 +27,7 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
             AliasAction::RemoveAny { uuids, names, must_exist } => {
                 // Whoever names an index and removes it in the same change means another.
                 if let Some(uuid) = uuids.iter().find(|uuid| gone.contains(uuid)) {
-                    return Err(not_found(before, *uuid));
+                    return Err(before.gone(*uuid));
                 }
                 let indices = uuids.iter().filter_map(|uuid| state.index_by_uuid(*uuid));
                 let removed = remove_any(indices, names, &mut lists);
@@ -42,7 +42,7 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
             }
             AliasAction::RemoveIndex { .. } => continue,
         };
-        let index = state.index_by_uuid(uuid).ok_or_else(|| not_found(before, uuid))?;
+        let index = state.index_by_uuid(uuid).ok_or_else(|| before.gone(uuid))?;
         let list = lists.entry(uuid).or_insert_with(|| (*index.aliases).clone());
         touched.insert(name);
         if let AliasAction::Add { alias, .. } = action {
@@ -67,14 +67,6 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
     let after = replace(&state, changed, true);
     check(&after, touched.into_iter())?;
     Ok(after)
-}
-
-/// There is no such index any more.
-fn not_found(before: &State, uuid: [u8; 16]) -> Error {
-    let known = before.index_by_uuid(uuid).map(|index| index.name.to_string());
-    let deleted = || before.tombstones.iter().find(|one| one.uuid == uuid);
-    let known = known.or_else(|| deleted().map(|one| one.name.to_string()));
-    Error::NotFound { name: known.unwrap_or_else(|| uuid_text(uuid)) }
 }
 
 /// Takes from `lists` what the indices have of `names`. Any?

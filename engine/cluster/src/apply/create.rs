@@ -131,7 +131,7 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     let mut mapping = None;
     if let Some(uuid) = new.source {
         let source =
-            state.index_by_uuid(uuid).ok_or_else(|| Error::NotFound { name: uuid_text(uuid) })?;
+            state.index_by_uuid(uuid).ok_or_else(|| state.gone(uuid))?;
         settings.set_private("index.resize.source.name", &*source.name);
         settings.set_private("index.resize.source.uuid", source.uuid_text());
         // One shard may be split as one likes; more must keep where documents go.

@@ -5,6 +5,7 @@ use crate::alias::{Alias, AliasAction};
 use crate::command::{NewIndex, TemplateKind};
 use crate::data_stream::DataStream;
 use crate::graveyard;
+use crate::state::uuid_text;
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
 use consensus::State as _;
 
