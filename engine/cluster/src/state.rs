@@ -115,6 +115,19 @@ impl State {
         counted.map(|index| u64::from(index.settings.shard_count())).sum()
     }
 
+    /// Why so many more counted shards are too many, if they are.
+    pub fn beyond_shards(&self, coming: u64) -> Option<Error> {
+        let most = self.settings.int("cluster.max_shards_per_node").unwrap_or(i64::MAX);
+        let there = self.counted_shards();
+        let fits = i64::try_from(there.saturating_add(coming)).is_ok_and(|all| all <= most);
+        (coming > 0 && !fits).then(|| Error::Invalid {
+            problems: vec![format!(
+                "this action would add [{coming}] shards, but this cluster currently has \
+                 [{there}]/[{most}] maximum normal shards open"
+            )],
+        })
+    }
+
     /// Shards of open indices, hidden ones too.
     pub fn open_shards(&self) -> u64 {
         let open = self.indices.values().filter(|index| index.open);

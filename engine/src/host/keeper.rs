@@ -151,7 +151,7 @@ impl<E: Env> Keeper<E> {
         if let Err(error) = cluster::admit(&self.value.state(), &command) {
             return Ok(Outcome::Refused(error));
         }
-        if let Some(refused) = self.beyond_files(&command) {
+        if let Some(refused) = self.beyond_room(&command) {
             return Ok(Outcome::Refused(refused));
         }
         let mut command = command;
@@ -258,13 +258,15 @@ impl<E: Env> Keeper<E> {
         }
     }
 
-    /// Why indices cannot be opened: see [`Keeper::too_many`].
-    fn beyond_files(&self, command: &Command) -> Option<cluster::Error> {
+    /// Why indices cannot be opened: more than the cluster may have, or than [`Keeper::too_many`].
+    fn beyond_room(&self, command: &Command) -> Option<cluster::Error> {
         if !matches!(command, Command::SetOpen { open: true, .. }) {
             return None;
         }
         let state = self.value.state();
-        self.too_many(&state, &cluster::apply(&state, command).0)
+        let after = cluster::apply(&state, command).0;
+        let coming = after.counted_shards().saturating_sub(state.counted_shards());
+        state.beyond_shards(coming).or_else(|| self.too_many(&state, &after))
     }
 
     /// Why there cannot be the shards of `after`: more than those of `before`, and than files may be open for.

@@ -215,6 +215,29 @@ fn an_index_that_is_made_of_another_is_not_closed_and_its_end_is_told() {
     }
 }
 
+/// The bound on shards was asked of new indices alone.
+#[test]
+fn indices_are_opened_where_there_is_room_for_their_shards() {
+    with_clients_on(&Sim::new(1), 1, |mut clients| async move {
+        let client = &mut clients[0];
+        let three = r#"{"settings":{"number_of_shards":3,"number_of_replicas":0}}"#;
+        client.good("PUT", "/a", three).await;
+        client.good("POST", "/a/_close", "").await;
+        client.good("PUT", "/b", three).await;
+        let most = r#"{"persistent":{"cluster.max_shards_per_node":5}}"#;
+        client.good("PUT", "/_cluster/settings", most).await;
+        assert_eq!(
+            client.bad("POST", "/a/_open", "").await,
+            "400 validation_exception: Validation Failed: 1: this action would add [3] shards, but this \
+             cluster currently has [3]/[5] maximum normal shards open;"
+        );
+        // What is open already needs no room, and hidden ones do not count.
+        client.good("POST", "/b/_open", "").await;
+        client.good("PUT", "/a/_settings", r#"{"index.hidden":true}"#).await;
+        client.good("POST", "/a/_open", "").await;
+    });
+}
+
 /// It was told by its id.
 #[test]
 fn an_index_that_is_deleted_meanwhile_is_told_by_its_name() {

@@ -130,8 +130,7 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     settings.set_private("index.version.created", INDEX_VERSION);
     let mut mapping = None;
     if let Some(uuid) = new.source {
-        let source =
-            state.index_by_uuid(uuid).ok_or_else(|| state.gone(uuid))?;
+        let source = state.index_by_uuid(uuid).ok_or_else(|| state.gone(uuid))?;
         settings.set_private("index.resize.source.name", &*source.name);
         settings.set_private("index.resize.source.uuid", source.uuid_text());
         // One shard may be split as one likes; more must keep where documents go.
@@ -200,18 +199,10 @@ fn check_partition(name: &str, settings: &IndexSettings, mapping: &Mapping) -> R
 
 /// `cluster.max_shards_per_node` beside [`State::counted_shards`].
 fn check_room(state: &State, new: &IndexSettings) -> Result<()> {
-    let most = state.settings.int("cluster.max_shards_per_node").unwrap_or(i64::MAX);
-    let coming = i64::from(new.shard_count());
-    let there = state.counted_shards() as i64;
-    if new.flag("index.hidden") || there + coming <= most {
+    if new.flag("index.hidden") {
         return Ok(());
     }
-    Err(Error::Invalid {
-        problems: vec![format!(
-            "this action would add [{coming}] shards, but this cluster currently has \
-             [{there}]/[{most}] maximum normal shards open"
-        )],
-    })
+    state.beyond_shards(u64::from(new.shard_count())).map_or(Ok(()), Err)
 }
 
 /// Settings that Elasticsearch shows although nobody set them.
