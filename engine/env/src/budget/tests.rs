@@ -1,3 +1,5 @@
+//! The budget of one process: what is taken, given back, set aside.
+
 use super::lease::SMALL_BYTES;
 use super::*;
 
