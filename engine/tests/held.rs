@@ -82,6 +82,11 @@ fn indices_are_refused_when_the_state_would_pass_its_share() {
         let kind = cluster::TemplateKind::Component;
         let put = core.put_template(&Everything, kind, "large", &note, false).await;
         is_refused(&put.expect_err("a mebibyte"));
+        // What helps at the end of it is small.
+        let body = json!({"index.blocks.write": "true"});
+        let change = engine::ops::index_settings::SettingsChange::default();
+        let put = core.put_settings(&Everything, "i0,i1", options, &body, change).await;
+        put.expect("a block is no growth");
         // An equal mapping is shared, and a deletion always passes.
         core.create_index(&Everything, "again", &fields(0)).await.expect("no tree of its own");
         delete(core, "i1").await;

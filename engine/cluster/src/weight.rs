@@ -29,6 +29,9 @@ const SHARD_BYTES: usize = 16 << 10;
 /// A name with its place in a table.
 const NAME_BYTES: usize = 96;
 
+/// Less than this are a few settings of known names.
+const FEW_SETTINGS_BYTES: usize = 1 << 10;
+
 /// A field that a document brings, until it is weighed in its place.
 const NEW_FIELD_BYTES: usize = 1 << 10;
 
@@ -111,6 +114,12 @@ impl Command {
                 let fields: usize = deltas.iter().map(|(_, delta)| delta.len()).sum();
                 Growth::About(fields.saturating_mul(NEW_FIELD_BYTES))
             }
+            // Names and most values of settings are known ones: a block that a full disk calls for passes always.
+            // What it would be exactly takes as long as the change itself, which reads each mapping anew.
+            Self::PutSettings { uuids, settings, .. } => match settings.held_bytes() {
+                ..=FEW_SETTINGS_BYTES => Growth::None,
+                bytes => Growth::About(bytes.saturating_mul(uuids.len())),
+            },
             Self::Bootstrap { .. }
             | Self::DeleteIndices { .. }
             | Self::DeleteDataStreams { .. }

@@ -18,6 +18,13 @@ use crate::error::{Error, Result};
 /// cannot be put aside as filters or buffers can; what is left must do for all the rest.
 const SHARE_PART: usize = 4;
 
+/// A change that adds no more is small: a setting, an alias, a few fields.
+const SMALL_BYTES: usize = 4 << 10;
+
+/// Small changes find room beyond the share, one part of it in so many: who is at its end can still set what
+/// helps.
+const SMALL_PART: usize = 8;
+
 /// See the head of the file.
 pub(super) struct Held {
     lease: Lease,
@@ -81,7 +88,8 @@ impl Held {
             return Ok(coming);
         }
         let (wanted, most) = (self.wanted(), self.most());
-        if wanted > most {
+        let beyond = if bytes <= SMALL_BYTES { most / SMALL_PART } else { 0 };
+        if wanted > most + beyond {
             return Err(Error::state_too_large(wanted, most));
         }
         let mut taken = self.taken.borrow_mut();
