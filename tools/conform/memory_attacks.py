@@ -261,6 +261,25 @@ def many_indices(run):
     return found + spread(run, [("POST", f"/attacked-{n}/_doc", {"text": "x" * 1_000, f"f{n}": n}) for n in range(300)])
 
 
+def many_mappings(run):
+    """What indices, templates and settings of the cluster hold at rest, each with names of its own."""
+
+    def fields(n):
+        pair = {"type": "text", "fields": {"k": {"type": "keyword"}}}
+        return {"mappings": {"properties": {f"field_number_{n}_{at}": pair for at in range(490)}}}
+
+    found = spread(run, [("PUT", f"/attacked-{n}", fields(n)) for n in range(200)], 4)
+    noted = {"mappings": {"_meta": {"note": "y" * 900_000}}}
+    found += spread(run, [("PUT", f"/attacked-noted-{n}", noted) for n in range(100)], 4)
+    names = [f"attacked-{n}" for n in range(100)]
+    found += spread(run, [("PUT", f"/_component_template/{name}", {"template": fields(name)}) for name in names], 4)
+    wire = run.wire()
+    for name in names:
+        wire.ask("DELETE", f"/_component_template/{name}")
+    wire.close()
+    return found
+
+
 def many_fields(run):
     found = Counter()
     wire = run.wire()
