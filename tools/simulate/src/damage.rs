@@ -49,10 +49,12 @@ impl Damage {
             sim.bytes(path).is_some_and(|bytes| batches(&bytes).len() > BATCHES_AFTER)
         };
         let named = |part: &str| files.iter().filter(|path| name(path).starts_with(part)).collect();
-        let chosen: Vec<&PathBuf> = match sim.below(4) {
-            0 if !is_clean => files.iter().filter(|path| is_log(path) && is_deep(path)).collect(),
-            1 => named("segment-"),
-            2 => named("manifest-"),
+        let chosen: Vec<&PathBuf> = match sim.below(5) {
+            0 | 1 if !is_clean => {
+                files.iter().filter(|path| is_log(path) && is_deep(path)).collect()
+            }
+            2 => named("segment-"),
+            3 => named("manifest-"),
             _ => Vec::new(),
         };
         let path = match chosen.len() {

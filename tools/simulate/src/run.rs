@@ -70,13 +70,13 @@ enum End {
 }
 
 fn choose_trouble(sim: &Sim) -> Trouble {
-    match sim.below(21) {
+    match sim.below(22) {
         0..=9 => Trouble::None,
         10 | 11 => Trouble::Time,
         12..=14 => Trouble::Failing,
         15 => Trouble::Full,
-        16 | 17 => Trouble::Rot,
-        18 => Trouble::Exchanged,
+        16..=18 => Trouble::Rot,
+        19 => Trouble::Exchanged,
         _ => Trouble::Lying([Lie::Lost, Lie::Misdirected, Lie::Stale][sim.below(3) as usize]),
     }
 }
@@ -339,6 +339,10 @@ async fn check_start(context: &Context) {
         for number in 0..IDS {
             clients::look(context, index, &documents::id(number)).await;
         }
+        // What was replayed wrongly may be hidden by what is written next.
+        if sound && context.one_in(2) {
+            searches::quiet(context, index, 1).await;
+        }
     }
 }
 
@@ -363,7 +367,7 @@ fn last_life(sim: &Rc<Sim>, oracle: &Rc<Oracle>, verbose: bool) {
         check_start(&context).await;
         for index in INDICES {
             if context.node.cores[0].state().index(index).is_some() {
-                searches::quiet(&context, index).await;
+                searches::quiet(&context, index, 2).await;
             }
         }
         context.node.stop().await.unwrap_or_else(|why| panic!("the last stop: {why}"));
@@ -429,13 +433,13 @@ fn damaged_life(sim: &Rc<Sim>, oracle: &Rc<Oracle>, damage: &Damage, verbose: bo
                 }
                 continue;
             }
-            searches::quiet(&context, index).await;
+            searches::quiet(&context, index, 6).await;
             let options = engine::ops::IndicesOptions::default();
             let merge = shard::Aim::Count(1);
             let merged =
                 context.core().force_merge(&engine::Everything, index, options, merge, true);
             was_told |= merged.await.map_or(true, |shards| shards.failed > 0);
-            searches::quiet(&context, index).await;
+            searches::quiet(&context, index, 6).await;
         }
         let stopped = context.node.stop().await;
         was_told || stopped.is_err() || !node::warnings().is_empty()

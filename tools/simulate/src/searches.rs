@@ -180,10 +180,10 @@ fn compare(what: &str, question: &Question, all: &Shown, found: &Shown) {
     assert_eq!(found, &expected, "{what}, over {all:?}");
 }
 
-/// Counts and finds in an index that stands still: each question of a few gets the plain answer.
-pub async fn quiet(context: &Context, index: &str) {
+/// Counts and finds in an index that stands still: each of so many questions gets the plain answer.
+pub async fn quiet(context: &Context, index: &str, questions: usize) {
     let Some(all) = all_after_refresh(context, index).await else { return };
-    for _ in 0..2 {
+    for _ in 0..questions {
         let question = choose(context);
         let what = format!("[{index}] at rest: {question:?}");
         let asked = call(index, &question.query(), None);

@@ -295,7 +295,7 @@ pub(super) async fn write(context: &Context, name: &str, beside: Beside) {
     });
     let item = WriteItem {
         source: Bytes::from(format!(r#"{{"tag":{tag}}}"#).into_bytes()),
-        ..WriteItem::new(WriteAction::Index, name, &format!("d{id}"))
+        ..WriteItem::new(WriteAction::Index, name, format!("d{id}"))
     };
     let done = context.core().write(&Everything, item, Refresh::No).await;
     context.say(|| format!("write {tag} to {name}/d{id}, kept: {is_kept} -> {done:?}"));
