@@ -349,7 +349,7 @@ fn others_have_their_turn_while_an_expression_is_read() {
         "*".to_owned(),
         "a*".to_owned(),
         format!("*,{}", list(40, |at| format!("-*{at}"))),
-        format!("*,{}", list(9_000, |at| format!("-a{at:05}"))),
+        format!("*,{}", list(7_000, |at| format!("-a{at:05}"))),
         list(10, |at| format!("*,-i*{at}")),
         list(9_000, |at| format!("a{at:05}")),
     ] {
