@@ -124,6 +124,8 @@ pub struct HealthWait {
     pub no_initializing: bool,
     /// At least so many active shards.
     pub active_shards: Option<u32>,
+    /// Other nodes, which will not come: the time is waited out.
+    pub in_vain: bool,
     /// At most this long, in milliseconds.
     pub timeout_ms: u64,
 }
@@ -179,6 +181,7 @@ impl<E: Env> Core<E> {
             let (tally, missing) = self.tally(gate, expression, options, seen).await?;
             let status = if missing { Health::Red } else { tally.worst };
             let met = !missing
+                && !wait.in_vain
                 && wait.status.is_none_or(|wanted| status <= wanted)
                 && (!wait.no_initializing || tally.initializing == 0)
                 && wait.active_shards.is_none_or(|wanted| tally.active >= wanted);

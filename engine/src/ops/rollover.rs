@@ -414,7 +414,12 @@ fn next_name(name: &str) -> Result<String> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(wrong());
     }
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    // As Java reads it; one more must still be a number that it reads.
+    let number = digits.parse::<u32>().ok().filter(|number| *number < i32::MAX as u32);
+    let number = number.ok_or_else(|| {
+        let reason = format!("For input string: \"{digits}\"");
+        Error::new(400, "number_format_exception", reason)
+    })?;
     let close = if is_math { ">" } else { "" };
     Ok(format!("{head}-{:06}{close}", number + 1))
 }
@@ -433,7 +438,9 @@ mod tests {
         ] {
             assert_eq!(next_name(name).as_deref(), Ok(next));
         }
-        for name in ["old", "logs-", "logs-1x", "<logs-{now/d}>"] {
+        for name in
+            ["old", "logs-", "logs-1x", "<logs-{now/d}>", "x-2147483647", "x-18446744073709551615"]
+        {
             assert!(next_name(name).is_err(), "{name}");
         }
     }

@@ -67,7 +67,7 @@ pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             level.to_uppercase()
         )));
     }
-    let (wait, nodes_fit) = wait(call)?;
+    let wait = wait(call)?;
     // Of names some of which are missing, the others' figures are told.
     let base = IndicesOptions {
         expand_closed: true,
@@ -76,14 +76,7 @@ pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ..IndicesOptions::default()
     };
     let options = call.params.indices_options(base)?;
-    let mut reply = call.core.cluster_health(call.gate, call.indices(), options, &wait).await?;
-    if !nodes_fit && !reply.timed_out {
-        // Another node will not come; the time is waited out all the same.
-        use env::Clock;
-        let left = std::time::Duration::from_millis(wait.timeout_ms);
-        call.core.env().clock().sleep(left).await;
-        reply.timed_out = true;
-    }
+    let reply = call.core.cluster_health(call.gate, call.indices(), options, &wait).await?;
     let status = if reply.timed_out { 408 } else { 200 };
     Ok(call.json(status, |writer| write(call, writer, &reply, level)))
 }
@@ -183,8 +176,8 @@ fn shard(
         .end_object();
 }
 
-/// What is waited for; and whether one node is enough of them.
-fn wait<E: Env>(call: &Call<'_, E>) -> Result<(HealthWait, bool)> {
+/// What is waited for.
+fn wait<E: Env>(call: &Call<'_, E>) -> Result<HealthWait> {
     let params = call.params;
     let status = match params.text("wait_for_status") {
         None => None,
@@ -213,24 +206,24 @@ fn wait<E: Env>(call: &Call<'_, E>) -> Result<(HealthWait, bool)> {
         match params.text("wait_for_active_shards").map(Copies::parse).transpose()? {
             None | Some(Copies::Setting) => None,
             Some(Copies::All) => {
-                // All copies there is what green means.
-                let wait = HealthWait { status: Some(Health::Green), ..HealthWait::default() };
-                return finish(call, HealthWait { status: status.or(wait.status), ..wait });
+                // All copies there is what green means; no other colour is asked for more.
+                let status = Some(Health::Green);
+                return finish(call, HealthWait { status, ..HealthWait::default() });
             }
             Some(Copies::Count(count)) => Some(count),
         };
     finish(call, HealthWait { status, active_shards, ..HealthWait::default() })
 }
 
-fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<(HealthWait, bool)> {
+fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<HealthWait> {
     let flagged = |name: &str| call.params.text(name).map_or(Ok(false), flag);
     wait.no_initializing = flagged("wait_for_no_initializing_shards")?;
     wait.timeout_ms = match call.params.text("timeout") {
         None => TIMEOUT_MS,
         Some(text) => time_ms("timeout", text)?.unwrap_or(u64::from(u32::MAX)),
     };
-    let nodes_fit = call.params.text("wait_for_nodes").map_or(Ok(true), one_fits)?;
-    Ok((wait, nodes_fit))
+    wait.in_vain = !call.params.text("wait_for_nodes").map_or(Ok(true), one_fits)?;
+    Ok(wait)
 }
 
 /// Does one node satisfy `>=2`, `ge(2)`, `3`, …?

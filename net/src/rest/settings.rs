@@ -44,6 +44,10 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `PUT /_settings`, `/{index}/_settings`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map()?;
+    let wraps = body.get("settings").is_some_and(|inner| inner.as_object().is_some());
+    if wraps && body.as_object().is_some_and(|whole| whole.len() > 1) {
+        return Err(Error::illegal_argument("mix of settings map and top-level properties"));
+    }
     let base = IndicesOptions {
         expand_closed: true,
         allow_no_indices: false,

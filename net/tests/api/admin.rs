@@ -836,3 +836,22 @@ fn votes_that_are_excluded_at_the_same_time_are_all_excluded() {
         });
     }
 }
+
+/// One wait was forgotten for another, and what was told after a wait was what had been there before it.
+#[test]
+fn health_waits_for_all_that_is_asked_and_settings_are_not_mixed() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/y", "").await;
+        let both = "wait_for_status=yellow&wait_for_active_shards=all&timeout=10ms";
+        let told = client.call("GET", &format!("/_cluster/health/y?{both}"), "").await;
+        assert_eq!(told.status, 408, "{}", told.text());
+        let nodes = "wait_for_status=yellow&wait_for_nodes=2&timeout=10ms";
+        let told = client.call("GET", &format!("/_cluster/health?{nodes}"), "").await;
+        assert_eq!(told.status, 408, "{}", told.text());
+        let mixed = r#"{"settings":{"index.priority":3},"index.refresh_interval":"7s"}"#;
+        assert_eq!(
+            client.bad("PUT", "/y/_settings", mixed).await,
+            "400 illegal_argument_exception: mix of settings map and top-level properties"
+        );
+    });
+}

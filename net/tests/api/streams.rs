@@ -390,6 +390,20 @@ fn an_index_is_of_one_data_stream_and_has_no_alias() {
     });
 }
 
+/// All but one were told that its first index exists.
+#[test]
+fn a_data_stream_is_made_once() {
+    with_clients(7, 4, |mut clients| async move {
+        let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+        clients[0].good("PUT", "/_index_template/d", template).await;
+        let told = at_once(&mut clients, "PUT", "/_data_stream/ds", |_| String::new()).await;
+        let refused: Vec<String> =
+            told.iter().filter(|one| one.status != 200).map(failure).collect();
+        let there = "400 resource_already_exists_exception: data_stream [ds] already exists";
+        assert_eq!(refused, [there; 3]);
+    });
+}
+
 /// Rights on a stream reached what was called like an index of it, though it was taken out, and not what was
 /// put in under another name.
 #[test]

@@ -117,12 +117,12 @@ pub(super) fn roll(
     (from, index): (&str, &str),
     generation: u64,
 ) -> Result<State> {
-    let known = state.data_streams.get(name).filter(|stream| stream.write_index() == from);
-    let Some(known) = known else {
+    let Some(known) = state.data_streams.get(name) else { return Err(no_target(name)) };
+    if known.write_index() != from {
         return Err(Error::State {
             reason: format!("data stream [{name}] has been changed meanwhile"),
         });
-    };
+    }
     let Some(next) = state.index(index) else {
         return Err(Error::NotFound { name: index.to_owned() });
     };
@@ -135,10 +135,13 @@ pub(super) fn roll(
 
 /// Has the next write to a data stream roll it over first.
 pub(super) fn mark(state: &State, name: &str) -> Result<State> {
-    let Some(known) = state.data_streams.get(name) else {
-        return Err(Error::argument(format!("rollover target [{name}] does not exist")));
-    };
+    let Some(known) = state.data_streams.get(name) else { return Err(no_target(name)) };
     Ok(with(state, DataStream { rollover_on_write: true, ..DataStream::clone(known) }))
+}
+
+/// A stream that is to be rolled over is gone.
+fn no_target(name: &str) -> Error {
+    Error::argument(format!("rollover target [{name}] does not exist"))
 }
 
 fn with(state: &State, stream: DataStream) -> State {
