@@ -280,6 +280,20 @@ def many_mappings(run):
     return found
 
 
+def deep_margins(run):
+    """Small documents that are mostly margin once they are laid out."""
+    wire = run.wire()
+    wire.ask("PUT", "/attacked-deep", {"mappings": {"properties": {"o": {"type": "object", "enabled": False}}}})
+    tree = 1
+    for _ in range(800):
+        tree = {"a": tree}
+    for n in range(200):
+        wire.ask("PUT", f"/attacked-deep/_doc/{n}", {"o": tree})
+    wire.ask("POST", "/attacked-deep/_refresh")
+    wire.close()
+    return spread(run, [("GET", f"/attacked-deep/_search?size=200&{laid}", None) for laid in ("pretty", "format=yaml")] * 4, 4)
+
+
 def many_fields(run):
     found = Counter()
     wire = run.wire()

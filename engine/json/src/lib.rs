@@ -34,7 +34,7 @@ pub use error::{Error, ErrorKind, Place, Result};
 pub use limits::Limits;
 pub use number::Number;
 pub use parser::{parse, parse_with};
-pub use pretty::pretty;
+pub use pretty::{pretty, pretty_len};
 pub use value::{Object, Value};
 pub use write::{Writer, to_string, to_vec};
 

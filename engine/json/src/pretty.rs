@@ -7,49 +7,85 @@
 /// Lays out compact or loose JSON text anew. No line feed at the end.
 pub fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
+    lay_out(json, &mut out);
+    out
+}
+
+/// Bytes of [`pretty`], without writing it: of what lies deep most is margin, hundreds of times the text.
+pub fn pretty_len(json: &[u8]) -> usize {
+    let mut len = Length(0);
+    lay_out(json, &mut len);
+    len.0
+}
+
+/// Where a layout goes.
+trait Sink {
+    fn text(&mut self, text: &[u8]);
+    /// A new line, and blanks.
+    fn line(&mut self, blanks: usize);
+}
+
+impl Sink for Vec<u8> {
+    fn text(&mut self, text: &[u8]) {
+        self.extend_from_slice(text);
+    }
+
+    fn line(&mut self, blanks: usize) {
+        self.push(b'\n');
+        self.resize(self.len() + blanks, b' ');
+    }
+}
+
+/// Its length alone.
+struct Length(usize);
+
+impl Sink for Length {
+    fn text(&mut self, text: &[u8]) {
+        self.0 += text.len();
+    }
+
+    fn line(&mut self, blanks: usize) {
+        self.0 += 1 + blanks;
+    }
+}
+
+fn lay_out(json: &[u8], out: &mut impl Sink) {
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = json.get(at) {
         match byte {
             b'"' => {
                 let end = string_end(json, at);
-                out.extend_from_slice(&json[at..end]);
+                out.text(&json[at..end]);
                 at = end;
                 continue;
             }
             b'{' | b'[' => {
-                out.push(byte);
+                out.text(&[byte]);
                 let next = next_solid(json, at + 1);
                 if matches!(json.get(next), Some(b'}' | b']')) {
-                    out.push(b' ');
-                    out.push(json[next]);
+                    out.text(&[b' ', json[next]]);
                     at = next + 1;
                     continue;
                 }
                 depth += 1;
-                line(&mut out, depth);
+                out.line(2 * depth);
             }
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
-                line(&mut out, depth);
-                out.push(byte);
+                out.line(2 * depth);
+                out.text(&[byte]);
             }
             b',' => {
-                out.push(b',');
-                line(&mut out, depth);
+                out.text(b",");
+                out.line(2 * depth);
             }
-            b':' => out.extend_from_slice(b" : "),
+            b':' => out.text(b" : "),
             b' ' | b'\n' | b'\r' | b'\t' => {}
-            _ => out.push(byte),
+            _ => out.text(&[byte]),
         }
         at += 1;
     }
-    out
-}
-
-fn line(out: &mut Vec<u8>, depth: usize) {
-    out.push(b'\n');
-    out.resize(out.len() + 2 * depth, b' ');
 }
 
 /// One past the closing quote of the string that begins at `at`.
@@ -76,7 +112,9 @@ mod tests {
     use super::*;
 
     fn text(json: &str) -> String {
-        String::from_utf8(pretty(json.as_bytes())).expect("UTF-8")
+        let text = pretty(json.as_bytes());
+        assert_eq!(pretty_len(json.as_bytes()), text.len());
+        String::from_utf8(text).expect("UTF-8")
     }
 
     #[test]
@@ -100,7 +138,7 @@ mod tests {
     #[test]
     fn broken_text_does_not_panic() {
         for bad in ["\"", "{\"a", "]]]}", "\"\\", "{,:"] {
-            pretty(bad.as_bytes());
+            assert_eq!(pretty_len(bad.as_bytes()), pretty(bad.as_bytes()).len());
         }
     }
 }

@@ -33,6 +33,12 @@ const PACK_BYTES_MIN: usize = 512;
 /// Bodies and answers below this are not counted.
 const COUNTED_BYTES_MIN: usize = 64 * 1024;
 
+/// Answers below this are laid out as they are.
+const LAID_OUT_BYTES_MIN: usize = 4 * 1024;
+
+/// Most answers grow less when they are laid out.
+const LAID_OUT_GROWTH: usize = 4;
+
 /// What a value of a document takes while it is read: its places on a tape and in an arena.
 const DOCUMENT_VALUE_BYTES: usize = 48;
 
@@ -228,12 +234,23 @@ impl<E: Env> Inner<E> {
             return;
         }
         let encoding = look.wanted.encoding;
-        let pretty = look.pretty && encoding == Encoding::Json;
+        let mut pretty = look.pretty && encoding == Encoding::Json;
+        let _margins = match pretty || encoding == Encoding::Yaml {
+            true => self.room_for_margins(&reply.body).await,
+            false => Some(None),
+        };
+        if _margins.is_none() {
+            // Everything is said, on fewer lines.
+            pretty = false;
+        }
         if !look.filter.is_empty() || pretty {
             let filter =
                 (!look.filter.is_empty()).then(|| Box::new(Filter::response(&look.filter)));
             let dress = Change::Dress { filter, pretty };
             reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
+        }
+        if encoding == Encoding::Yaml && _margins.is_none() {
+            return;
         }
         if encoding != Encoding::Json && !reply.body.is_empty() {
             let body = std::mem::take(&mut reply.body);
@@ -247,6 +264,19 @@ impl<E: Env> Inner<E> {
             }
         }
         reply.content_type = Some(look.wanted.content_type());
+    }
+
+    /// Memory for an answer that is laid out, while that is done: where it lies deep it is mostly margin, of
+    /// megabytes for a few kilobytes. None where there is not so much.
+    async fn room_for_margins(&self, json: &[u8]) -> Option<Option<Taken>> {
+        if json.len() < LAID_OUT_BYTES_MIN {
+            return Some(None);
+        }
+        let len = json::pretty_len(json);
+        if len < COUNTED_BYTES_MIN.max(json.len().saturating_mul(LAID_OUT_GROWTH)) {
+            return Some(None);
+        }
+        self.room.take(len).await.map(Some)
     }
 
     /// An answer of JSON in another encoding; the same, where that cannot be. Deep ones are for a worker,
