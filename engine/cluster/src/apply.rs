@@ -236,14 +236,19 @@ fn put_settings(
         if settings == *index.settings {
             continue;
         }
-        let for_mapping = settings.for_mapping()?;
-        let mapping = Mapping::from_state_json(&index.mapping.to_state_json(), for_mapping)?;
+        let mapping = match settings.means_the_same_to_mappings(&index.settings) {
+            true => Arc::clone(&index.mapping),
+            false => {
+                let state = index.mapping.to_state_json();
+                Arc::new(Mapping::from_state_json(&state, settings.for_mapping()?)?)
+            }
+        };
         let settings = create::with_defaults(settings);
         let (before, after) = (index.settings.replica_count(), settings.replica_count());
         changed.push(Index {
             added: resized(&index.added, before, after, at_ms),
             settings: Arc::new(settings),
-            mapping: Arc::new(mapping),
+            mapping,
             settings_version: index.settings_version + 1,
             ..(**index).clone()
         });

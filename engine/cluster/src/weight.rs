@@ -16,7 +16,7 @@ use json::Value;
 use crate::cluster_settings::ClusterSettings;
 use crate::command::Command;
 use crate::data_stream::DataStream;
-use crate::settings::IndexSettings;
+use crate::settings::{IndexSettings, prefixed};
 use crate::state::{Alias, Index, State};
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Part};
 
@@ -28,9 +28,6 @@ const SHARD_BYTES: usize = 16 << 10;
 
 /// A name with its place in a table.
 const NAME_BYTES: usize = 96;
-
-/// Less than this are a few settings of known names.
-const FEW_SETTINGS_BYTES: usize = 1 << 10;
 
 /// A field that a document brings, until it is weighed in its place.
 const NEW_FIELD_BYTES: usize = 1 << 10;
@@ -114,11 +111,11 @@ impl Command {
                 let fields: usize = deltas.iter().map(|(_, delta)| delta.len()).sum();
                 Growth::About(fields.saturating_mul(NEW_FIELD_BYTES))
             }
-            // Names and most values of settings are known ones: a block that a full disk calls for passes always.
-            // What it would be exactly takes as long as the change itself, which reads each mapping anew.
-            Self::PutSettings { uuids, settings, .. } => match settings.held_bytes() {
-                ..=FEW_SETTINGS_BYTES => Growth::None,
-                bytes => Growth::About(bytes.saturating_mul(uuids.len())),
+            // A block that a full disk calls for passes always. Of other settings some have names that the caller
+            // chooses; what they replace is told when the state is weighed.
+            Self::PutSettings { uuids, settings, .. } => match sets_blocks(settings) {
+                true => Growth::None,
+                false => Growth::About(settings.held_bytes().saturating_mul(uuids.len())),
             },
             Self::Bootstrap { .. }
             | Self::DeleteIndices { .. }
@@ -131,6 +128,12 @@ impl Command {
             _ => Growth::Unknown,
         }
     }
+}
+
+/// Are all of these settings blocks, of which there are a few?
+fn sets_blocks(settings: &Value) -> bool {
+    let flat = prefixed(settings);
+    flat.is_ok_and(|flat| flat.keys().all(|name| name.starts_with("index.blocks.")))
 }
 
 fn index_bytes(index: &Index) -> usize {

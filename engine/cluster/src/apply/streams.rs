@@ -40,6 +40,9 @@ pub(super) fn migrate(state: &State, name: &str) -> Result<State> {
             ));
         }
         check_backing(member)?;
+        if let Some(owner) = state.data_stream_of(&member.name) {
+            return Err(has_owner(member, name, owner));
+        }
         if alias.is_write_index == Some(true) || members.len() == 1 {
             writer = Some(Arc::clone(&member.name));
         }
@@ -78,13 +81,7 @@ pub(super) fn modify(state: &State, changes: &[StreamChange]) -> Result<State> {
             check_backing(index)?;
             match state.data_stream_of(&index.name) {
                 Some(owner) if owner.name == stream.name => continue,
-                Some(owner) => {
-                    return wrong(format!(
-                        "cannot add index [{}] to data stream [{name}] because it is already a \
-                         backing index on data stream [{}]",
-                        index.name, owner.name
-                    ));
-                }
+                Some(owner) => return Err(has_owner(index, name, owner)),
                 None => {}
             }
             without_aliases(index, name)?;
@@ -178,14 +175,23 @@ fn check_name(state: &State, name: &str) -> Result<()> {
 
 /// May an index be one of a data stream, by what its documents say of when they happened?
 fn check_backing(index: &Index) -> Result<()> {
-    let mappings = index.mapping.to_json();
-    if mappings.as_object().is_none_or(Object::is_empty) {
+    let is_bare = || index.mapping.to_json().as_object().is_none_or(Object::is_empty);
+    if index.mapping.total_fields() == 0 && is_bare() {
         return Err(Error::argument(format!(
             "backing index [{}] must have mappings for a timestamp field",
             index.name
         )));
     }
     data_stream::check_timestamp(&index.mapping)
+}
+
+/// An index is of one data stream.
+fn has_owner(index: &Index, stream: &str, owner: &DataStream) -> Error {
+    Error::argument(format!(
+        "cannot add index [{}] to data stream [{stream}] because it is already a backing index on \
+         data stream [{}]",
+        index.name, owner.name
+    ))
 }
 
 /// An index with other names is no index of a data stream.

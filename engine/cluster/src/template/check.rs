@@ -1,5 +1,6 @@
 //! May this template be set? In Elasticsearch's words where not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mapping::{ErrorKind, Mapping};
@@ -16,14 +17,11 @@ use crate::settings::{IndexSettings, prefixed};
 /// whole that makes no index.
 pub fn index(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
     names(name, &template.patterns)?;
-    let missing: Vec<&str> = template
-        .composed_of
-        .iter()
-        .filter(|part| !templates.component.contains_key(part.as_str()))
-        .filter(|part| {
-            !template.ignore_missing.as_ref().is_some_and(|ignored| ignored.contains(part))
-        })
-        .map(String::as_str)
+    let ignored: BTreeSet<&str> =
+        template.ignore_missing.iter().flatten().map(String::as_str).collect();
+    let parts = template.composed_of.iter().map(String::as_str);
+    let missing: Vec<&str> = parts
+        .filter(|part| !templates.component.contains_key(*part) && !ignored.contains(part))
         .collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");

@@ -153,6 +153,20 @@ fn an_alias_is_migrated_as_it_is_by_then() {
     assert_eq!(error, "alias [s3] may not have custom filtering or routing for index [b]");
     let error = refused(&base(), &migrate).to_string();
     assert_eq!(error, "alias [s3] does not exist");
+    // Of two aliases of one index the first becomes its stream.
+    let second = Command::UpdateAliases {
+        actions: vec![AliasAction::Add {
+            uuid: [11; 16],
+            name: "s4".into(),
+            alias: Alias::default(),
+        }],
+    };
+    let both = done(&done(&state, &second), &migrate);
+    let error = refused(&both, &Command::MigrateAlias { name: "s4".into() }).to_string();
+    assert!(
+        error.ends_with("because it is already a backing index on data stream [s3]"),
+        "{error}"
+    );
 }
 
 /// What an older log may hold: one index in two streams. What one leaves, the other keeps.
