@@ -235,11 +235,11 @@ impl<E: Env> Inner<E> {
         }
         let encoding = look.wanted.encoding;
         let mut pretty = look.pretty && encoding == Encoding::Json;
-        let _margins = match pretty || encoding == Encoding::Yaml {
+        let margins = match pretty || encoding == Encoding::Yaml {
             true => self.room_for_margins(&reply.body).await,
             false => Some(None),
         };
-        if _margins.is_none() {
+        if margins.is_none() {
             // Everything is said, on fewer lines.
             pretty = false;
         }
@@ -249,7 +249,7 @@ impl<E: Env> Inner<E> {
             let dress = Change::Dress { filter, pretty };
             reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
         }
-        if encoding == Encoding::Yaml && _margins.is_none() {
+        if encoding == Encoding::Yaml && margins.is_none() {
             return;
         }
         if encoding != Encoding::Json && !reply.body.is_empty() {

@@ -49,7 +49,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             if has_timestamp { streams_stay_dated(state, &after, uuids) } else { Ok(()) }
         }
         Command::PutIndexTemplate { name, template, .. } => {
-            patterns_are_few(&state.templates, name, &template.patterns)?;
+            patterns_are_few(&state.templates, name, template)?;
             let after = after()?;
             let part = template.template.as_ref();
             admit_mappings(part.and_then(|part| part.mappings.as_ref()))
@@ -64,7 +64,6 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             streams_stay_matched(state, &after, name, template)
         }
         Command::PutLegacyTemplate { name, template, .. } => {
-            patterns_are_few(&state.templates, name, &template.patterns)?;
             after()?;
             admit_mappings(template.part.mappings.as_ref())?;
             check::dynamic_templates(&Templates::compose_legacy(&[(name, template)]))?;
@@ -117,14 +116,18 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
     }
 }
 
-/// Steps of comparing the patterns of a new template with those of all others, at most: some ten
+/// Steps of comparing the patterns of a new template with those of its priority, at most: some tens of
 /// milliseconds of the keeper's core.
-const STEPS_MAX: usize = 16 << 20;
+const STEPS_MAX: usize = 64 << 20;
 
-/// Can the patterns of a template be compared with those of the others in good time?
-fn patterns_are_few(templates: &Templates, name: &str, patterns: &[String]) -> Result<()> {
-    let index = templates.index.values().map(|other| &other.patterns);
-    let mut others = index.chain(templates.legacy.values().map(|other| &other.patterns));
+/// Can the patterns of a template be compared with those of others of its priority in good time?
+fn patterns_are_few(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
+    let (patterns, priority) = (&template.patterns, template.priority.unwrap_or(0));
+    let others = templates
+        .index
+        .iter()
+        .filter(|(known, other)| &***known != name && other.priority.unwrap_or(0) == priority);
+    let mut others = others.map(|(_, other)| &other.patterns);
     let mut left = STEPS_MAX;
     let fit = others.all(|other| match overlap_steps(patterns, other, left) {
         Some(steps) => {
@@ -138,7 +141,7 @@ fn patterns_are_few(templates: &Templates, name: &str, patterns: &[String]) -> R
     }
     Err(Error::argument(format!(
         "template [{name}] has [{}] index patterns, more than can be compared with those of all other \
-         templates",
+         templates of priority [{priority}]",
         patterns.len()
     )))
 }
@@ -473,7 +476,7 @@ mod tests {
         assert_eq!(
             told,
             "template [b] has [1000] index patterns, more than can be compared with those of all \
-             other templates"
+             other templates of priority [0]"
         );
         // Names that begin otherwise are told apart at once.
         let narrow = |at: usize| format!("logs-{at}-*");

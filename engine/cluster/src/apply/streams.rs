@@ -40,9 +40,6 @@ pub(super) fn migrate(state: &State, name: &str) -> Result<State> {
             ));
         }
         check_backing(member)?;
-        if let Some(owner) = state.data_stream_of(&member.name) {
-            return Err(has_owner(member, name, owner));
-        }
         if alias.is_write_index == Some(true) || members.len() == 1 {
             writer = Some(Arc::clone(&member.name));
         }
@@ -51,6 +48,15 @@ pub(super) fn migrate(state: &State, name: &str) -> Result<State> {
     let Some(writer) = writer else {
         return wrong(format!("alias [{name}] must specify a write index"));
     };
+    let named = indices.iter().filter(|index| index.aliases.len() > 1);
+    let named: Vec<&str> = named.map(|index| &*index.name).collect();
+    if !named.is_empty() {
+        return wrong(format!(
+            "other aliases referencing indices [{}] must be removed before migrating to a data \
+             stream",
+            named.join(",")
+        ));
+    }
     let others = indices.iter().map(|index| Arc::clone(&index.name));
     let mut names: Vec<Arc<str>> = others.filter(|name| *name != writer).collect();
     names.push(writer);
@@ -81,7 +87,13 @@ pub(super) fn modify(state: &State, changes: &[StreamChange]) -> Result<State> {
             check_backing(index)?;
             match state.data_stream_of(&index.name) {
                 Some(owner) if owner.name == stream.name => continue,
-                Some(owner) => return Err(has_owner(index, name, owner)),
+                Some(owner) => {
+                    return wrong(format!(
+                        "cannot add index [{}] to data stream [{name}] because it is already a \
+                         backing index on data stream [{}]",
+                        index.name, owner.name
+                    ));
+                }
                 None => {}
             }
             without_aliases(index, name)?;
@@ -183,15 +195,6 @@ fn check_backing(index: &Index) -> Result<()> {
         )));
     }
     data_stream::check_timestamp(&index.mapping)
-}
-
-/// An index is of one data stream.
-fn has_owner(index: &Index, stream: &str, owner: &DataStream) -> Error {
-    Error::argument(format!(
-        "cannot add index [{}] to data stream [{stream}] because it is already a backing index on \
-         data stream [{}]",
-        index.name, owner.name
-    ))
 }
 
 /// An index with other names is no index of a data stream.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use mapping::{ErrorKind, Mapping};
 
-use super::{ComponentTemplate, Composed, IndexTemplate, LegacyTemplate, Templates, overlap};
+use super::{
+    ComponentTemplate, Composed, IndexTemplate, LegacyTemplate, Templates, overlap, overlap_steps,
+};
 use crate::data_stream::check_timestamp;
 use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
@@ -64,6 +66,9 @@ fn says_hidden(composed: &Composed) -> bool {
     prefixed(&composed.settings_json()).is_ok_and(|flat| flat.contains_key("index.hidden"))
 }
 
+/// Steps of looking for templates of the other kind that fit the same names, at most.
+const SHADOW_STEPS_MAX: usize = 4 << 20;
+
 /// What a caller is told who sets a template beside others of the other kind that fit the same
 /// names: of two kinds the newer one counts. Nothing where there are none.
 pub fn shadows(
@@ -72,7 +77,11 @@ pub fn shadows(
     name: &str,
     patterns: &[String],
 ) -> Option<String> {
-    let meets = |others: &[String]| {
+    // A warning is not worth more work than that.
+    let mut left = SHADOW_STEPS_MAX;
+    let mut meets = |others: &[String]| {
+        let Some(steps) = overlap_steps(patterns, others, left) else { return false };
+        left -= steps;
         others.iter().any(|other| patterns.iter().any(|pattern| overlap(pattern, other)))
     };
     let others: Vec<(&Arc<str>, &[String])> = if is_legacy {
