@@ -2,6 +2,9 @@
 //! math, paths of `filter_path` and `_source`, media types, ids of scrolls, networks of proxies.
 #![no_main]
 
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use engine::index::{date_math, resolve};
 use engine::ops::context::{ContextId, ContextKind};
 use http::Target;
@@ -30,7 +33,10 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     }
     let state = cluster::State::default();
     let call = resolve::Call::new(engine::ops::IndicesOptions::default());
-    let _ = resolve::resolve(&state, text, call, NOW_MS, |_| true);
+    // Nothing waits where a pause does not.
+    let resolved = resolve::resolve(&state, text, call, NOW_MS, |_: &str| true, &async || {});
+    let is_ready = pin!(resolved).poll(&mut Context::from_waker(Waker::noop())).is_ready();
+    assert!(is_ready, "it waits");
     let _ = net::media::check_body(Some(text));
     let _ = net::media::wanted(Some(text), Some(text));
     let _ = net::media::wanted(None, Some(text));
