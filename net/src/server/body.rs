@@ -234,30 +234,19 @@ impl<E: Env> Inner<E> {
             return;
         }
         let encoding = look.wanted.encoding;
-        let mut pretty = look.pretty && encoding == Encoding::Json;
-        let margins = match pretty || encoding == Encoding::Yaml {
-            true => self.room_for_margins(&reply.body).await,
-            false => Some(None),
-        };
-        if margins.is_none() {
-            // Everything is said, on fewer lines.
-            pretty = false;
-        }
+        let pretty = look.pretty && encoding == Encoding::Json;
         if !look.filter.is_empty() || pretty {
             let filter =
                 (!look.filter.is_empty()).then(|| Box::new(Filter::response(&look.filter)));
-            let dress = Change::Dress { filter, pretty };
-            reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
-        }
-        if encoding == Encoding::Yaml && margins.is_none() {
-            return;
+            let body = Bytes::from(std::mem::take(&mut reply.body));
+            reply.body = self.laid_out(body, filter, pretty).await;
         }
         if encoding != Encoding::Json && !reply.body.is_empty() {
-            let body = std::mem::take(&mut reply.body);
+            let body = Bytes::from(std::mem::take(&mut reply.body));
             match self.encoded(body, encoding).await {
                 Ok(encoded) => reply.body = encoded,
                 Err(json) => {
-                    // Too deep for that encoding: the client is told what it gets.
+                    // The client is told what it gets.
                     reply.body = json;
                     return;
                 }
@@ -266,38 +255,53 @@ impl<E: Env> Inner<E> {
         reply.content_type = Some(look.wanted.content_type());
     }
 
-    /// Memory for an answer that is laid out, while that is done: where it lies deep it is mostly margin, of
-    /// megabytes for a few kilobytes. None where there is not so much.
-    async fn room_for_margins(&self, json: &[u8]) -> Option<Option<Taken>> {
-        if json.len() < LAID_OUT_BYTES_MIN {
-            return Some(None);
+    /// Filters an answer, and lays it out, with memory for its margins where they are large. Where there is not
+    /// so much everything is said, on fewer lines.
+    async fn laid_out(&self, body: Bytes, filter: Option<Box<Filter>>, pretty: bool) -> Vec<u8> {
+        let job = |pretty: bool, most: usize| {
+            let filter = filter.clone();
+            move |json: &[u8]| dressed(json, filter.as_deref(), pretty, most)
+        };
+        let mut done = self.change(&body, job(pretty, free_len(&body))).await;
+        if let Err(wanted) = done {
+            let room = self.room.take(wanted).await;
+            done = self.change(&body, job(room.is_some(), usize::MAX)).await;
         }
-        let len = json::pretty_len(json);
-        if len < COUNTED_BYTES_MIN.max(json.len().saturating_mul(LAID_OUT_GROWTH)) {
-            return Some(None);
-        }
-        self.room.take(len).await.map(Some)
+        done.unwrap_or_else(|_| body.to_vec())
     }
 
-    /// An answer of JSON in another encoding; the same, where that cannot be. Deep ones are for a worker,
-    /// whose stack has no other use.
+    /// An answer of JSON in another encoding; the same, where that cannot be, or where there is no memory for
+    /// its margins.
     async fn encoded(
         &self,
-        json: Vec<u8>,
+        json: Bytes,
         encoding: Encoding,
     ) -> std::result::Result<Vec<u8>, Vec<u8>> {
-        let is_deep = format::depth(&json) > format::DEPTH_MAX;
-        if json.len() < WORKER_BYTES_MIN && !is_deep {
-            return format::of_json(encoding, &json).ok_or(json);
+        let mut done = self.encoded_within(&json, encoding, free_len(&json)).await;
+        if let Encoded::Wants(bytes) = done
+            && let Some(_room) = self.room.take(bytes).await
+        {
+            done = self.encoded_within(&json, encoding, usize::MAX).await;
         }
-        let json = Bytes::from(json);
+        match done {
+            Encoded::Done(encoded) => Ok(encoded),
+            Encoded::Wants(_) | Encoded::Not => Err(json.to_vec()),
+        }
+    }
+
+    /// Deep answers are for a worker, whose stack has no other use.
+    async fn encoded_within(&self, json: &Bytes, encoding: Encoding, most: usize) -> Encoded {
+        let is_flat = || format::depth(json) <= format::DEPTH_MAX;
+        if json.len() < WORKER_BYTES_MIN && is_flat() {
+            return encode(encoding, json, most);
+        }
         let shared = json.clone();
-        let work = move || format::of_json(encoding, &shared);
+        let work = move || encode(encoding, &shared, most);
         match self.core.env().spawn().work_short(work).await {
-            Ok(Some(encoded)) => Ok(encoded),
+            Ok(done) => done,
             // All workers are busy with more than they can do; late is better than wrong.
-            Err(_) if !is_deep => format::of_json(encoding, &json).ok_or_else(|| json.to_vec()),
-            Ok(None) | Err(_) => Err(json.to_vec()),
+            Err(_) if is_flat() => encode(encoding, json, most),
+            Err(_) => Encoded::Not,
         }
     }
 
@@ -307,22 +311,26 @@ impl<E: Env> Inner<E> {
             return;
         }
         if head.field("accept-encoding").is_some_and(|value| http::field::accepts(value, "gzip")) {
-            reply.body = self.change(std::mem::take(&mut reply.body), Change::Pack).await;
+            let body = Bytes::from(std::mem::take(&mut reply.body));
+            reply.body = self.change(&body, coding::gzip).await;
             reply.fields.push(("content-encoding", Cow::Borrowed("gzip")));
         }
     }
 
-    /// Makes another body of a body: a large one on a worker, so that no core stalls.
-    async fn change(&self, body: Vec<u8>, change: Change) -> Vec<u8> {
+    /// Makes something of a body: of a large one on a worker, so that no core stalls.
+    async fn change<T: Send + 'static>(
+        &self,
+        body: &Bytes,
+        job: impl Fn(&[u8]) -> T + Clone + Send + 'static,
+    ) -> T {
         if body.len() < WORKER_BYTES_MIN {
-            return change.of(&body);
+            return job(body);
         }
-        let (body, again) = (Bytes::from(body), change.clone());
-        let shared = body.clone();
-        match self.core.env().spawn().work_short(move || again.of(&shared)).await {
-            Ok(changed) => changed,
+        let (shared, again) = (body.clone(), job.clone());
+        match self.core.env().spawn().work_short(move || again(&shared)).await {
+            Ok(made) => made,
             // All workers are busy with more than they can do; late is better than wrong.
-            Err(_) => change.of(&body),
+            Err(_) => job(body),
         }
     }
 }
@@ -353,34 +361,61 @@ fn unpack(
     }
 }
 
-/// What is done to a whole body at its end.
-#[derive(Clone)]
-enum Change {
-    /// Filtered, laid out.
-    Dress { filter: Option<Box<Filter>>, pretty: bool },
-    /// Packed with gzip.
-    Pack,
+/// An answer that is written otherwise.
+enum Encoded {
+    /// Here it is.
+    Done(Vec<u8>),
+    /// It would take so many bytes.
+    Wants(usize),
+    /// It cannot be.
+    Not,
 }
 
-impl Change {
-    fn of(&self, body: &[u8]) -> Vec<u8> {
-        match self {
-            Self::Pack => coding::gzip(body),
-            Self::Dress { filter, pretty } => {
-                let mut out = Vec::with_capacity(body.len());
-                let filtered = filter.as_ref().map(|filter| filter.apply(body, &mut out));
-                // Our own answers are JSON; one that is not goes as it is.
-                if !matches!(filtered, Some(Ok(()))) {
-                    out.extend_from_slice(body);
-                }
-                if *pretty {
-                    out = json::pretty(&out);
-                    out.push(b'\n');
-                }
-                out
-            }
-        }
+/// How long an answer may be laid out without memory of its own.
+fn free_len(json: &[u8]) -> usize {
+    COUNTED_BYTES_MIN.max(json.len().saturating_mul(LAID_OUT_GROWTH))
+}
+
+/// How long an answer is once it is laid out, where that is more than `most`: where it lies deep it is mostly
+/// margin, of megabytes for a few kilobytes.
+fn beyond(json: &[u8], most: usize) -> Option<usize> {
+    if json.len() < LAID_OUT_BYTES_MIN || most == usize::MAX {
+        return None;
     }
+    Some(json::pretty_len(json)).filter(|len| *len > most)
+}
+
+/// An answer filtered and laid out; its length, where that is more than `most`.
+fn dressed(
+    json: &[u8],
+    filter: Option<&Filter>,
+    pretty: bool,
+    most: usize,
+) -> std::result::Result<Vec<u8>, usize> {
+    let mut out = Vec::with_capacity(json.len());
+    let filtered = filter.map(|filter| filter.apply(json, &mut out));
+    // Our own answers are JSON; one that is not goes as it is.
+    if !matches!(filtered, Some(Ok(()))) {
+        out.extend_from_slice(json);
+    }
+    if pretty {
+        if let Some(len) = beyond(&out, most) {
+            return Err(len);
+        }
+        out = json::pretty(&out);
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// An answer in another encoding, of which YAML has margins.
+fn encode(encoding: Encoding, json: &[u8], most: usize) -> Encoded {
+    if encoding == Encoding::Yaml
+        && let Some(len) = beyond(json, most)
+    {
+        return Encoded::Wants(len);
+    }
+    format::of_json(encoding, json).map_or(Encoded::Not, Encoded::Done)
 }
 
 /// How a body is written; or the answer to one of a type that is not read.
@@ -404,5 +439,25 @@ pub(super) fn encoding_of(
             let value = value.unwrap_or_default();
             Err(media::malformed("Content-Type", &format!("invalid media type [{value}]")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_are_told_before_they_are_written() {
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(900), "}".repeat(900)).into_bytes();
+        let wanted = json::pretty(&deep).len();
+        assert!(wanted > 100 * deep.len() && wanted > free_len(&deep));
+        assert_eq!(dressed(&deep, None, true, free_len(&deep)), Err(wanted));
+        assert!(dressed(&deep, None, true, usize::MAX).is_ok_and(|out| out.len() == wanted + 1));
+        assert_eq!(dressed(&deep, None, false, 0), Ok(deep.clone()));
+        let asked = |encoding| encode(encoding, &deep, free_len(&deep));
+        assert!(matches!(asked(Encoding::Yaml), Encoded::Wants(len) if len == wanted));
+        assert!(matches!(asked(Encoding::Cbor), Encoded::Done(_)));
+        let flat = br#"{"a":[1,2,3]}"#.repeat(1_000);
+        assert_eq!(beyond(&flat, free_len(&flat)), None);
     }
 }
