@@ -16,7 +16,8 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
             let found = lines.any(|line| *line == *item.source);
             assert!(found, "a document is a line of the body, after those before it");
         }
-        // Whether the name is one is judged later, of each item by itself.
+        // An empty name is one that was given as such; each item is told of its own.
+        assert!(!item.index.is_empty() || bytes.windows(2).any(|pair| pair == b"\"\""));
     }
     // The same lines with another end say the same.
     let mut crlf = Vec::with_capacity(bytes.len() * 2);
