@@ -27,6 +27,19 @@ pub async fn send(
     callback: &str,
     scope: &str,
 ) -> String {
+    let answer = fill_in(dev, client, target, name, callback, scope).await;
+    if answer.status == 303 { location(&answer) } else { panic!("{}", answer.text()) }
+}
+
+/// The same; what the form is answered.
+async fn fill_in(
+    dev: &mut Browser,
+    client: &mut Client,
+    target: &str,
+    name: &str,
+    callback: &str,
+    scope: &str,
+) -> Response {
     let page = dev.ask(client, target, &[]).await;
     let mut form = fields(&page, target);
     for (name, value) in [
@@ -40,8 +53,7 @@ pub async fn send(
     ] {
         form.push((name.into(), value.into()));
     }
-    let answer = dev.post(client, target, &form).await;
-    if answer.status == 303 { location(&answer) } else { panic!("{}", answer.text()) }
+    dev.post(client, target, &form).await
 }
 
 async fn press(
@@ -240,20 +252,7 @@ fn an_account_has_so_many_applications_that_nobody_approved() {
             apps.push(send(&mut dev, &mut client, "/apps/new", &name, callback, scope).await);
         }
         let one_more = async |dev: &mut Browser, client: &mut Client| {
-            let page = dev.ask(client, "/apps/new", &[]).await;
-            let mut form = fields(&page, "/apps/new");
-            for (name, value) in [
-                ("application_type", "web"),
-                ("client_name", "One more"),
-                ("redirect_uris", callback),
-                ("scope", scope),
-                ("confidential", "confidential"),
-                ("require_pkce", "true"),
-                ("action", "submit"),
-            ] {
-                form.push((name.into(), value.into()));
-            }
-            dev.post(client, "/apps/new", &form).await
+            fill_in(dev, client, "/apps/new", "One more", callback, scope).await
         };
         let answer = one_more(&mut dev, &mut client).await;
         assert_eq!(answer.status, 429);
