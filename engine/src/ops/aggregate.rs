@@ -106,22 +106,35 @@ const WORK_HERE: usize = 1024;
 const VALUES_A_BUCKET: usize = 16;
 const BYTES_A_BUCKET: usize = 256;
 
-/// About how much work it is to show one partial, in buckets, and to put it together with another
-/// where it `is_joined`: digests come sorted and are asked for a few values as they lie, sets know how many they are.
-fn work_in(partial: &Partial, is_joined: bool) -> usize {
-    let inside = |bucket: &search::aggs::partial::Bucket| {
-        1 + bucket.subs.iter().map(|sub| work_in(sub, is_joined)).sum::<usize>()
+/// Is it more than a moment's work to show these partials, in buckets, and to put them together with others where
+/// they are `are_joined`? Digests come sorted and are asked for a few values as they lie, sets know how many they
+/// are. Looks no further than it must: to walk all of a large answer would be such work itself.
+fn is_long<'a>(mut partials: impl Iterator<Item = &'a Partial>, are_joined: bool) -> bool {
+    let mut left = WORK_HERE;
+    !partials.all(|partial| fits(partial, are_joined, &mut left))
+}
+
+/// Takes the work of one partial from what is `left`; false where that is less.
+fn fits(partial: &Partial, is_joined: bool, left: &mut usize) -> bool {
+    let mut inside = |bucket: &search::aggs::partial::Bucket| {
+        spend(left, 1) && bucket.subs.iter().all(|sub| fits(sub, is_joined, left))
     };
     match partial {
         Partial::Single(bucket) => inside(bucket),
-        Partial::Buckets(buckets) => buckets.list.iter().map(inside).sum(),
-        Partial::Digest(digest, _) if is_joined => 1 + digest.held() / VALUES_A_BUCKET,
+        Partial::Buckets(buckets) => buckets.list.iter().all(inside),
+        Partial::Digest(digest, _) if is_joined => spend(left, 1 + digest.held() / VALUES_A_BUCKET),
         Partial::Distinct(distinct) if is_joined || distinct.is_estimate() => {
-            1 + distinct.bytes() / BYTES_A_BUCKET
+            spend(left, 1 + distinct.bytes() / BYTES_A_BUCKET)
         }
-        Partial::Hdr(hdr, _) => 1 + hdr.bytes() / BYTES_A_BUCKET,
-        _ => 1,
+        Partial::Hdr(hdr, _) => spend(left, 1 + hdr.bytes() / BYTES_A_BUCKET),
+        _ => spend(left, 1),
     }
+}
+
+fn spend(left: &mut usize, work: usize) -> bool {
+    let rest = left.checked_sub(work);
+    *left = rest.unwrap_or(0);
+    rest.is_some()
 }
 
 /// Puts together what the slices of each shard found.
@@ -155,7 +168,7 @@ impl<E: Env> Core<E> {
         let most = usize::try_from(most).unwrap_or(0);
         let is_joined = found.len() > 1;
         let partials = found.iter().flat_map(|(_, partials)| partials);
-        let work: usize = partials.map(|partial| work_in(partial, is_joined)).sum();
+        let is_long = is_long(partials, is_joined);
         let mut shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)> = Vec::new();
         for (at, partials) in found {
             match shards.last_mut() {
@@ -168,7 +181,7 @@ impl<E: Env> Core<E> {
             }
         }
         let scripted = search::aggs::pipeline::runs_scripts(&request.aggs);
-        if work <= WORK_HERE && !scripted {
+        if !is_long && !scripted {
             let mut reducer = Reducer::new(&request.aggs);
             for (at, plan, slices) in shards {
                 reducer.shard(at, &plan, slices).map_err(in_reduction)?;
