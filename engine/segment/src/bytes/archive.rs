@@ -11,10 +11,10 @@
 //! Layout (little-endian; rkyv 0.8, its defaults)
 //!
 //! The root struct is the last bytes of the archive; everything it refers to stands before it. A
-//! struct's members lie in the order of its definition, each at a multiple of its own size, and the
-//! struct is padded with zeros to a multiple of its largest. A vector is 8 bytes: where its first
-//! item stands, counted from the first of these 8 (4 bytes, signed), then how many there are (4
-//! bytes); its items lie one after the other.
+//! struct's members lie in the order of its definition. Each begins at a multiple of its measure, which
+//! is the size of the largest number in it, and 4 for a vector; the struct is padded with zeros to a
+//! multiple of its own. A vector is 8 bytes, two numbers of 4: where its first item stands, counted from
+//! the first of these 8 (signed), then how many there are; its items lie one after the other.
 //!
 //! Example: a struct of a number of 4 bytes, 7, and a vector of numbers of 2 bytes, 1 and 2, is
 //! `01 00 02 00 | 07 00 00 00 | f8 ff ff ff 02 00 00 00`.
