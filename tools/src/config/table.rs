@@ -36,18 +36,21 @@ const NAMES: &[&str] = &[
     "xpack.security.transport.ssl.key",
 ];
 
-/// Refuses an unknown name, with the nearest known one where one is near.
+/// Refuses an unknown name, and offers the nearest known one.
 pub fn check_name(given: &Given) -> Result<()> {
     if is_known(&given.name) {
         return Ok(());
     }
-    let meant = match nearest(&given.name) {
-        Some(name) => format!(", did you mean [{name}]?"),
-        None => String::new(),
+    let (name, is_near) = nearest(&given.name);
+    let meant = match is_near {
+        true => format!("did you mean [{name}]?"),
+        false => format!(
+            "the nearest of those there are is [{name}]; docs/guide/settings.md tells of all"
+        ),
     };
     Err(Failure::new(
         Code::Setting,
-        format!("{}: unknown setting [{}]{meant}", given.place, given.name),
+        format!("{}: unknown setting [{}], {meant}", given.place, given.name),
     ))
 }
 
@@ -92,11 +95,12 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// The known name that needs the fewest changes to become `name`; none where all need as many as for half of
-/// its letters, or more.
-pub fn nearest(name: &str) -> Option<&'static str> {
-    let known = names().map(|known| (distance(known, name), known)).min_by_key(|it| it.0);
-    known.filter(|(changes, known)| changes * 2 < known.len().max(name.len())).map(|it| it.1)
+/// The known name that needs the fewest changes to become `name`, and whether these are fewer than half of its
+/// letters: only then was it likely meant.
+pub fn nearest(name: &str) -> (&'static str, bool) {
+    let all = names().map(|known| (distance(known, name), known));
+    let (changes, known) = all.min_by_key(|it| it.0).expect("there are names");
+    (known, changes * 2 < known.len().max(name.len()))
 }
 
 /// Levenshtein distance, in bytes: names are ASCII, and for others any answer will do.
@@ -144,10 +148,10 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_what_was_meant() {
-        assert_eq!(nearest("http.prot"), Some("http.port"));
-        assert_eq!(nearest("xpack.security.enable"), Some("xpack.security.enabled"));
-        assert_eq!(nearest("path.date"), Some("path.data"));
-        assert_eq!(nearest("cluster_name"), Some("cluster.name"));
+        assert_eq!(nearest("http.prot"), ("http.port", true));
+        assert_eq!(nearest("xpack.security.enable"), ("xpack.security.enabled", true));
+        assert_eq!(nearest("path.date"), ("path.data", true));
+        assert_eq!(nearest("cluster_name"), ("cluster.name", true));
     }
 
     #[test]

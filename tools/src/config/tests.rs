@@ -77,10 +77,17 @@ fn an_unknown_name_offers_the_nearest() {
 }
 
 #[test]
-fn an_unknown_name_that_is_like_none_offers_none() {
-    for name in ["foo.bar", "x", "", "index.number_of_replicas_per_shard_group"] {
+fn an_unknown_name_that_is_like_none_is_told_where_all_stand() {
+    for name in ["foo.bar", "x", "", "discovery.type", "index.number_of_replicas_per_shard_group"] {
         let failure = Sources::default().add(vec![Given::option(name, "1")]).expect_err("unknown");
-        assert!(failure.sentence.ends_with(&format!("unknown setting [{name}]")), "{failure}");
+        let told = failure.sentence;
+        assert!(
+            told.contains(&format!(
+                "unknown setting [{name}], the nearest of those there are is ["
+            )),
+            "{told}"
+        );
+        assert!(told.ends_with("docs/guide/settings.md tells of all"), "{told}");
     }
 }
 
