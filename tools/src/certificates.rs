@@ -37,8 +37,8 @@ const RENEWED_BEFORE_DAYS: u32 = 30;
 pub struct Presented {
     /// For the listener.
     pub tls: ServerTls,
-    /// The authority's certificate, where there is one to hand out.
-    pub authority: Option<std::path::PathBuf>,
+    /// The certificates that clients trust: the authority's, or the node's own where no authority is named.
+    pub authority: std::path::PathBuf,
     /// SHA-256 of the authority's DER, in hexadecimal.
     pub fingerprint: String,
 }
@@ -65,7 +65,7 @@ pub fn prepare(
     let tls =
         ServerTls::new(&http, &key).map_err(|error| wrong(&folder.certs("http.crt"), &error))?;
     let fingerprint = fingerprint(&read(&authority)?).map_err(|error| wrong(&authority, &error))?;
-    Ok(Presented { tls, authority: Some(authority), fingerprint })
+    Ok(Presented { tls, authority, fingerprint })
 }
 
 fn load_own(own: &OwnCertificate) -> Result<Presented> {
@@ -88,7 +88,9 @@ fn load_own(own: &OwnCertificate) -> Result<Presented> {
     let wrong = |error: BadCertificate| bad("certificate", &own.certificate, &error);
     let tls = ServerTls::new(&chain, &key).map_err(wrong)?;
     let fingerprint = fingerprint(&trusted).map_err(wrong)?;
-    Ok(Presented { tls, authority: own.authority.clone(), fingerprint })
+    // Without an authority, clients trust the certificate itself.
+    let authority = own.authority.as_ref().unwrap_or(&own.certificate).clone();
+    Ok(Presented { tls, authority, fingerprint })
 }
 
 fn read_given(what: &str, path: &Path) -> Result<Vec<u8>> {

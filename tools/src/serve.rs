@@ -394,7 +394,7 @@ impl Node {
                     if let Some(made) = certificates.take() {
                         let made =
                             made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                        told.authority = made.authority;
+                        told.authority = Some(made.authority);
                         told.fingerprint = Some(made.fingerprint);
                         tls = Some(made.tls);
                     }

@@ -229,6 +229,37 @@ fn what_was_acknowledged_survives_a_kill_and_a_stop() {
 }
 
 #[test]
+fn commands_trust_the_operators_own_certificate_as_it_is() {
+    let folder = Folder::new("own");
+    // As `openssl req -x509` makes it: signed by itself, and an authority by its own word.
+    let mut wanted =
+        rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("an address");
+    wanted.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().expect("made");
+    let made = wanted.self_signed(&key).expect("made");
+    let file = |name: &str| folder.0.join(name);
+    std::fs::create_dir_all(&folder.0).expect("writable");
+    std::fs::write(file("own.crt"), made.pem()).expect("writable");
+    std::fs::write(file("own.key"), key.serialize_pem()).expect("writable");
+    let setting =
+        |name: &str, path: &str| format!("xpack.security.http.ssl.{name}={}", file(path).display());
+    let (crt, key) = (setting("certificate", "own.crt"), setting("key", "own.key"));
+    let authority = setting("certificate_authorities", "own.crt");
+    let alone = ["-E", &crt, "-E", &key];
+    for settings in [&alone[..], &[&alone[..], &["-E", &authority]].concat()] {
+        let node = Node::start(&folder, settings);
+        assert_eq!(node.told("ca"), file("own.crt").display().to_string());
+        let data = folder.data().display().to_string();
+        let reset = run(&["reset-password", "-u", "elastic", "-b", "-s", "--data", &data]);
+        assert_eq!(code(&reset), 0, "{}", text(&reset.stderr));
+        let password = text(&reset.stdout);
+        assert_eq!(node.ask(Method::Get, "/", password.trim(), "").status, 200);
+        let output = node.stop();
+        assert!(text(&output.stdout).contains("Try: curl --cacert "), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
 fn a_password_is_reset_while_the_node_runs_and_while_it_does_not() {
     let folder = Folder::new("reset");
     let data = folder.data();

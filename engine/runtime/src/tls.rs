@@ -6,7 +6,7 @@
 //! 3. What TLS rejects is answered with its alert before the connection ends.
 //! 4. Large answers pass in pieces: no more than [`PIECE_BYTES`] lie encrypted at a time.
 //!
-//! TLS 1.2 and 1.3 by ring; HTTP/1.1 is the only protocol offered.
+//! TLS 1.2 and 1.3 by ring; HTTP/1.1 and 1.0 are the protocols offered.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -65,7 +65,8 @@ impl ServerTls {
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .map_err(|error| bad("certificate and key", &error))?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // Who asks by name for the older version is served in it, as without TLS.
+        config.alpn_protocols = vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()];
         config.ticketer = ring::Ticketer::new().map_err(|error| bad("TLS tickets", &error))?;
         // Each ticket costs a write after the handshake; one is enough to come back once.
         config.send_tls13_tickets = 1;

@@ -1,17 +1,21 @@
 //! TLS from the other side: judging a certificate as a client would, and a blocking client for the
 //! program's own commands.
 //!
-//! Only the given authorities are trusted, never the system's.
+//! Only the given certificates are trusted, never the system's: as authorities, or as the very certificate that
+//! the other side shows. The latter is how most certificates without an authority are meant.
 
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::ServerCertVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring;
-use rustls::pki_types::{ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    StreamOwned,
+};
 
 use crate::tls::{BadCertificate, certificates};
 
@@ -39,26 +43,78 @@ pub fn is_name(name: &str) -> bool {
 pub fn judge(chain_pem: &[u8], authority_pem: &[u8], name: &str, unix: Duration) -> Result<()> {
     let chain = certificates(chain_pem)?;
     let (leaf, rest) = chain.split_first().expect("at least one");
-    let provider = Arc::new(ring::default_provider());
-    let verifier =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots(authority_pem)?), provider)
-            .build()
-            .map_err(bad)?;
+    let verifier = by_authorities(authority_pem)?;
     let name = ServerName::try_from(name).map_err(bad)?;
     let now = UnixTime::since_unix_epoch(unix);
     verifier.verify_server_cert(leaf, rest, &name, &[], now).map(drop).map_err(bad)
 }
 
+fn by_authorities(authority_pem: &[u8]) -> Result<Arc<WebPkiServerVerifier>> {
+    let provider = Arc::new(ring::default_provider());
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots(authority_pem)?), provider)
+        .build()
+        .map_err(bad)
+}
+
+/// Accepts who shows one of the certificates that are trusted, by whatever name and for whatever use it was
+/// made; else asks whether one of them vouches for it. That the other side has its key is always asked.
+#[derive(Debug)]
+struct Trust {
+    known: Vec<CertificateDer<'static>>,
+    authorities: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for Trust {
+    fn verify_server_cert(
+        &self,
+        leaf: &CertificateDer<'_>,
+        rest: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        stapled: &[u8],
+        now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        if self.known.iter().any(|known| known == leaf) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.authorities.verify_server_cert(leaf, rest, name, stapled, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        leaf: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.authorities.verify_tls12_signature(message, leaf, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        leaf: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.authorities.verify_tls13_signature(message, leaf, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.authorities.supported_verify_schemes()
+    }
+}
+
 /// A blocking TLS connection.
 pub type TlsClient = StreamOwned<ClientConnection, TcpStream>;
 
-/// Begins TLS on `socket` with the server called `name`, which must show a certificate of
-/// `authority_pem`. The handshake runs with the first read or write.
-pub fn connect(socket: TcpStream, name: &str, authority_pem: &[u8]) -> Result<TlsClient> {
+/// Begins TLS on `socket` with the server called `name`, which must show one of the certificates of
+/// `trusted_pem`, or one that these vouch for. The handshake runs with the first read or write.
+pub fn connect(socket: TcpStream, name: &str, trusted_pem: &[u8]) -> Result<TlsClient> {
+    let trust =
+        Trust { known: certificates(trusted_pem)?, authorities: by_authorities(trusted_pem)? };
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(bad)?
-        .with_root_certificates(roots(authority_pem)?)
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(trust))
         .with_no_client_auth();
     let name = ServerName::try_from(name.to_owned()).map_err(bad)?;
     let connection = ClientConnection::new(Arc::new(config), name).map_err(bad)?;
