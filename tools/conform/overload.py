@@ -520,6 +520,7 @@ def main():
     parser.add_argument("--alone", type=int, default=60, help="seconds of the quiet caller alone, and beside slow connections")
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--out")
+    parser.add_argument("--log", help="keep what the server says; with CORELODE_LOG=debug it names what held a core")
     parser.add_argument("--quiet-caller", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.quiet_caller:
@@ -530,7 +531,7 @@ def main():
     args = ["-E", "xpack.security.http.ssl.enabled=false", "-E", "oauth.enabled=false", "--memory", options.memory]
     # The server inherits the first processor; the client then moves to the last.
     os.sched_setaffinity(0, processors[:1])
-    with Server(args=args, cores=1) as server:
+    with Server(args=args, cores=1, log=options.log) as server:
         os.sched_setaffinity(0, processors[-1:])
         asyncio.run(run.go(server))
         os.sched_setaffinity(0, processors)
