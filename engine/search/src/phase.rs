@@ -18,6 +18,7 @@ mod merge;
 mod pace;
 mod parts;
 mod rescore;
+mod stride;
 mod tally;
 
 use std::ops::Range;
@@ -123,6 +124,8 @@ pub struct Slice {
     on_core: bool,
     /// The last step on a core left something to a worker.
     is_left: bool,
+    /// The segment that was weighed last, and whether its windows are dear.
+    dear: Option<(u32, bool)>,
 }
 
 impl Slice {
@@ -171,6 +174,7 @@ impl Slice {
             aggs_count,
             on_core: false,
             is_left: false,
+            dear: None,
         }
     }
 
@@ -236,10 +240,26 @@ impl Slice {
 
     /// The next step may take long: it belongs on a thread that nobody waits for, and may be of
     /// [`HEAVY_WORK`].
-    pub fn is_heavy(&self) -> bool {
-        self.is_left
-            || (self.part >= self.parts.len()
-                && self.aggs.as_ref().is_some_and(|run| run.is_heavy()))
+    pub fn is_heavy(&mut self) -> bool {
+        let segment = match (self.parts.get(self.part), &self.aggs) {
+            (Some(part), _) => Some(part.segment),
+            (None, Some(run)) if run.is_heavy() => return true,
+            (None, Some(run)) => run.segment(),
+            (None, None) => None,
+        };
+        self.is_left || segment.is_some_and(|segment| self.is_dear(segment))
+    }
+
+    /// Each window of the segment is more than a core may give at a time.
+    fn is_dear(&mut self, segment: u32) -> bool {
+        match self.dear {
+            Some((known, is_dear)) if known == segment => is_dear,
+            _ => {
+                let is_dear = self.plan.is_heavy(segment as usize);
+                self.dear = Some((segment, is_dear));
+                is_dear
+            }
+        }
     }
 
     /// Goes on looking for hits.

@@ -50,7 +50,9 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<Part>> {
         let cores = usize::from(self.shared.config.cores);
         // Where there is nobody to share with, what it costs need not be known.
-        let wide = cores > 1 && plans.iter().map(|(_, plan)| plan.cost()).sum::<u64>() > CUT_COST;
+        let wide = cores > 1
+            && (plans.iter().any(|(_, plan)| plan.is_heavy_anywhere())
+                || plans.iter().map(|(_, plan)| plan.cost()).sum::<u64>() > CUT_COST);
         let mut hands: Vec<Vec<(u32, Slice)>> = (0..cores).map(|_| Vec::new()).collect();
         let here = usize::from(self.id.get());
         for (at, (target, plan)) in plans.iter().enumerate() {

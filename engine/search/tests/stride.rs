@@ -1,0 +1,72 @@
+//! Plans of which one window is more than a core may give are left to a worker, from their first step on; what
+//! everybody asks is not.
+
+mod support;
+
+use std::sync::Arc;
+
+use search::dsl::parse_search;
+use search::phase::{Shared, Slice};
+use support::corpus::{Corpus, Doc};
+use support::run::plan;
+
+/// Documents of three words that are said forty times each.
+fn corpus() -> Corpus {
+    let doc = |number: usize| Doc {
+        id: format!("d{number}"),
+        body: (0..120).map(|at| ["river", "gate", "golden"][at % 3]).collect(),
+        ..Doc::default()
+    };
+    Corpus::of(vec![(0..5_000).map(doc).collect()])
+}
+
+fn is_heavy(corpus: &Corpus, body: &str) -> bool {
+    let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+    let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+    assert_eq!(plan.is_heavy_anywhere(), plan.is_heavy(0));
+    let parts = plan.cut(1).remove(0);
+    let mut slice = Slice::new(Arc::clone(&plan), parts, Arc::new(Shared::default()));
+    assert_eq!(slice.is_heavy(), plan.is_heavy(0), "told before the first step");
+    slice.is_heavy()
+}
+
+fn many(join: &str, count: usize, clause: &str) -> String {
+    let clauses = vec![clause; count].join(",");
+    format!("{{\"query\":{{\"bool\":{{\"{join}\":[{clauses}]}}}}}}")
+}
+
+#[test]
+fn windows_of_dear_plans_are_left_to_a_worker() {
+    let corpus = corpus();
+    let phrase = |words: &str, slop: u32| {
+        format!("{{\"match_phrase\":{{\"body\":{{\"query\":\"{words}\",\"slop\":{slop}}}}}}}")
+    };
+    let sloppy = phrase("golden river", 3);
+    let exact = phrase("river gate", 0);
+    let word = r#"{"match":{"body":"river"}}"#;
+    let range = r#"{"range":{"n":{"gte":1}}}"#;
+    let order = vec![r#"{"n":"asc"}"#; 1_000].join(",");
+    for body in [
+        format!("{{\"query\":{}}}", phrase("river gate golden river gate golden", 10)),
+        many("filter", 10, &sloppy),
+        many("should", 500, &exact),
+        many("should", 4_000, word),
+        many("must_not", 4_000, range),
+        format!("{{\"sort\":[{order}]}}"),
+    ] {
+        assert!(is_heavy(&corpus, &body), "{}", &body[..body.len().min(300)]);
+    }
+    for body in [
+        "{}".to_owned(),
+        format!("{{\"query\":{word}}}"),
+        many("must", 3, word),
+        many("should", 20, word),
+        many("filter", 20, range),
+        r#"{"sort":["n",{"_score":"desc"},"_doc"]}"#.to_owned(),
+    ] {
+        assert!(!is_heavy(&corpus, &body), "{body}");
+    }
+    // Beside a word that nothing has, the others are asked about nothing.
+    let rare = r#"{"match":{"body":"nowhere"}}"#;
+    assert!(!is_heavy(&corpus, &many("must", 2, &[rare, &sloppy].join(","))));
+}
