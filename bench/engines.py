@@ -42,17 +42,17 @@ def table(sides):
     """A row a class and command; answers (wins, losses) by class."""
     rows = read(sides)
     peers = [side for side in sides if side != "corelode"]
-    head = ["class", "command", "queries", "corelode", "p99", "whole", *(x for p in peers for x in (p, "p99")), "ratio to the better"]
+    head = ["class", "command", "queries", "corelode", "p50", "p99", "whole", *(x for p in peers for x in (p, "p50", "p99")), "ratio to the better"]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     won, lost = 0, []
     for (name, command), by in sorted(rows.items()):
         if "corelode" not in by or len(by) == 1:
             continue
         ours = middle(by["corelode"], "mean_us")
-        cells = [name, command, str(by["corelode"][0]["queries"]), f"{ours:.1f}", f'{middle(by["corelode"], "p99_us"):.0f}', f'{middle(by["corelode"], "whole_us"):.1f}']
+        cells = [name, command, str(by["corelode"][0]["queries"]), f"{ours:.1f}", f'{middle(by["corelode"], "p50_us"):.1f}', f'{middle(by["corelode"], "p99_us"):.0f}', f'{middle(by["corelode"], "whole_us"):.1f}']
         best = min(middle(by[p], "mean_us") for p in peers if p in by)
         for p in peers:
-            cells += [f'{middle(by[p], "mean_us"):.1f}', f'{middle(by[p], "p99_us"):.0f}'] if p in by else ["–", "–"]
+            cells += [f'{middle(by[p], "mean_us"):.1f}', f'{middle(by[p], "p50_us"):.1f}', f'{middle(by[p], "p99_us"):.0f}'] if p in by else ["–"] * 3
         ratio = ours / best
         cells.append(f"**{ratio:.2f}**" if ratio > 1 else f"{ratio:.2f}")
         print("| " + " | ".join(cells) + " |")
@@ -79,7 +79,7 @@ compared("corelode and Lucene", f"{work}/c.res", f"{work}/l.res", "--scale", str
 compared("corelode and Lucene, cities", f"{work}/c-cities.res", f"{work}/l-cities.res")
 
 print("## Times\n")
-print("Microseconds a query: the median over the rounds of each class's mean (and p99). The peers time a query whose words")
+print("Microseconds a query: the median over the rounds of each class's mean (and p50, p99). The peers time a query whose words")
 print("were read before, until its hits or its number are found; so is ours; `whole` goes from a body of JSON to an answer with")
 print("ids. As for the peers, `top10` wants no number of matches; `top100c` wants the exact one.\n")
 won, lost = table({"corelode": "c", "tantivy": "t", "lucene": "l"})

@@ -357,6 +357,8 @@ pub fn exists(binder: &mut Binder<'_>, name: &str) -> Result<Node> {
     } else {
         fields.extend(mapping.fields_in(name).into_iter().cloned());
     }
+    // A field is one clause, in however many ways it shows.
+    let mut clauses = 0usize;
     for field in &fields {
         if let Type::ConstantKeyword(constant) = &field.kind {
             if constant.value.is_some() {
@@ -364,12 +366,14 @@ pub fn exists(binder: &mut Binder<'_>, name: &str) -> Result<Node> {
             }
             continue;
         }
+        clauses += 1;
         presence(field, &mut ways);
     }
     if let Some(field) = metadata::words(name, mapping) {
+        clauses += 1;
         presence(&field, &mut ways);
     }
-    binder.count(ways.len().saturating_sub(1))?;
+    binder.count(clauses.saturating_sub(1))?;
     Ok(if ways.is_empty() { Node::None } else { Node::Exists(ways) })
 }
 

@@ -166,7 +166,7 @@ pub fn node(node: &Node, mapping: &Mapping) -> String {
             ranges.join(" ")
         }
         Node::Exists(ways) => {
-            let all: Vec<String> = ways
+            let mut all: Vec<String> = ways
                 .iter()
                 .map(|way| match way {
                     Presence::Numeric(no)
@@ -177,6 +177,8 @@ pub fn node(node: &Node, mapping: &Mapping) -> String {
                     _ => "FieldExistsQuery".to_owned(),
                 })
                 .collect();
+            // A field that shows in two ways is one field.
+            all.dedup();
             match all.as_slice() {
                 [one] => format!("ConstantScore({one})"),
                 all => format!("ConstantScore({})", all.join(" ")),
