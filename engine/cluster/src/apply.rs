@@ -16,11 +16,13 @@ use crate::vacancy::resized;
 mod admit;
 mod aliases;
 mod create;
+mod rolled;
 mod streams;
 mod templates;
 
 pub use admit::{admit, admit_index};
 pub use create::{check_new_name, check_soft_deletes, compose};
+pub use rolled::check_next;
 
 /// The version of Elasticsearch whose language is spoken, as `index.version.created` has it.
 pub const INDEX_VERSION: &str = "8536000";
@@ -94,6 +96,7 @@ fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State
         Command::RollStream { name, from, index, generation } => {
             streams::roll(state, name, (from, index), *generation)
         }
+        Command::RollAlias { name, from, index } => rolled::roll(state, name, *from, index),
         Command::MarkStream { name } => streams::mark(state, name),
         Command::PutDataStream { stream, create } => streams::put(state, stream, *create),
         Command::DeleteDataStreams { names } => Ok(streams::delete(state, names, at_ms)),

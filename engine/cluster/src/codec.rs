@@ -6,7 +6,7 @@
 //!
 //! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
 //! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`,
-//! `mark_stream` and `add_voting_exclusions`. Versions before are read: what they lack is as where there is none.
+//! `mark_stream` and `add_voting_exclusions`; version 5 the command `roll_alias`. Versions before are read: what they lack is as where there is none.
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
@@ -28,7 +28,7 @@ use whole::{read_state, read_stream, write_state};
 
 /// The version of both forms that is written. It rises with each key and each command: whoever does not
 /// know them must refuse the whole, and not read it as damaged or pass them over.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 type Result<T> = std::result::Result<T, Decode>;
 
@@ -238,6 +238,14 @@ fn command_json(command: &Command) -> Value {
                 ("from", from.as_str().into()),
                 ("index", index.as_str().into()),
                 ("generation", (*generation).into()),
+            ]),
+        ),
+        Command::RollAlias { name, from, index } => (
+            "roll_alias",
+            object([
+                ("name", name.as_str().into()),
+                ("from", uuid_text(*from).into()),
+                ("index", index.as_str().into()),
             ]),
         ),
         Command::MarkStream { name } => ("mark_stream", object([("name", name.as_str().into())])),
@@ -472,6 +480,11 @@ fn read_command(value: &Value) -> Result<Command> {
             generation: part(body, "generation")?
                 .as_u64()
                 .ok_or_else(|| damaged("[generation] is no number"))?,
+        },
+        "roll_alias" => Command::RollAlias {
+            name: text(body, "name")?.to_owned(),
+            from: uuid(body, "from")?,
+            index: text(body, "index")?.to_owned(),
         },
         "mark_stream" => Command::MarkStream { name: text(body, "name")?.to_owned() },
         "put_data_stream" => Command::PutDataStream {

@@ -135,6 +135,16 @@ pub enum Command {
         /// The generation that this one was named by.
         generation: u64,
     },
+    /// Gives the writes of an alias to another index, which is there, with what it says of the one that
+    /// had them.
+    RollAlias {
+        /// Its name.
+        name: String,
+        /// Id of the index that had the writes.
+        from: [u8; 16],
+        /// The index that has them from now on.
+        index: String,
+    },
     /// The next write to a data stream rolls it over first.
     MarkStream {
         /// Its name.
@@ -279,6 +289,7 @@ impl Command {
             | Self::MigrateAlias { .. }
             | Self::ModifyStreams { .. }
             | Self::RollStream { .. }
+            | Self::RollAlias { .. }
             | Self::MarkStream { .. }
             | Self::PutDataStream { .. }
             | Self::PutScript { .. }
@@ -332,6 +343,7 @@ impl Command {
             }
             Self::PutComponentTemplate { template, .. } => keys(&template.template).collect(),
             Self::PutLegacyTemplate { template, .. } => keys(&template.part).collect(),
+            Self::RollAlias { name, .. } => vec![name],
             Self::Batch(commands) => commands.iter().flat_map(Self::aliases).collect(),
             _ => Vec::new(),
         }

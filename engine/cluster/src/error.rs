@@ -72,6 +72,12 @@ pub enum Error {
         /// The cause.
         cause: Box<Error>,
     },
+    /// What was to be rolled over writes no more to the index to which it wrote when it was looked at:
+    /// whoever looks again is told what it is now.
+    Moved {
+        /// The alias or data stream.
+        target: String,
+    },
     /// `illegal_state_exception`: what was asked does not fit what is there.
     State {
         /// For people.
@@ -110,6 +116,9 @@ impl fmt::Display for Error {
             Self::TemplateMissing { name } => write!(f, "index_template [{name}] missing"),
             Self::Template { name, why } => {
                 write!(f, "index_template [{name}] invalid, cause [{why}]")
+            }
+            Self::Moved { target } => {
+                write!(f, "rollover target [{target}] has been changed meanwhile")
             }
             Self::Argument { reason, .. }
             | Self::Because { reason, .. }

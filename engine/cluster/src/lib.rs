@@ -31,7 +31,9 @@ pub mod vacancy;
 pub mod weight;
 
 pub use alias::{Alias, AliasAction};
-pub use apply::{Outcome, admit, admit_index, apply, check_new_name, check_soft_deletes, compose};
+pub use apply::{
+    Outcome, admit, admit_index, apply, check_new_name, check_next, check_soft_deletes, compose,
+};
 pub use cluster_settings::ClusterSettings;
 pub use command::{Command, NewIndex, TemplateKind};
 pub use data_stream::{DataStream, StreamChange};

@@ -146,6 +146,20 @@ impl State {
         names.find(|(name, _)| is_free(name)).expect("there are more numbers than indices")
     }
 
+    /// The index to which an alias writes, and whether it says so; none where no index of several is said
+    /// to take writes, or the only one is said not to.
+    pub fn writer_of(&self, alias: &str) -> Option<(&Arc<Index>, bool)> {
+        let indices = self.aliases.get(alias)?;
+        let said = |index: &str| self.index(index)?.aliases.get(alias)?.is_write_index;
+        match indices.iter().find(|index| said(index) == Some(true)) {
+            Some(index) => Some((self.index(index)?, true)),
+            None => match &**indices {
+                [only] if said(only).is_none() => Some((self.index(only)?, false)),
+                _ => None,
+            },
+        }
+    }
+
     /// The data stream that an index is part of.
     pub fn data_stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
         self.data_streams.get(self.streams_of.get(index)?)

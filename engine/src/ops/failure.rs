@@ -52,6 +52,11 @@ pub(crate) fn of_cluster(error: cluster::Error) -> Error {
         cluster::Error::Because { cause, .. } => {
             Error::illegal_argument(reason).caused_by(of_cluster(*cause))
         }
+        cluster::Error::Moved { target } => Error::new(
+            503,
+            "process_cluster_event_timeout_exception",
+            format!("failed to process cluster event (rollover of [{target}]): {reason}"),
+        ),
         cluster::Error::State { .. } => Error::new(500, "illegal_state_exception", reason),
         cluster::Error::Invalid { .. } => Error::new(400, "validation_exception", reason),
         cluster::Error::Argument { number: Some(text), .. } => Error::illegal_argument(reason)

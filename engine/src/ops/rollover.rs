@@ -4,13 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::planted::{Fault, planted};
-use cluster::template::Part;
-use cluster::{AliasAction, Command, DataStream, Index, NewIndex};
+use cluster::{Command, DataStream, Index, NewIndex, Outcome};
 use env::Env;
-use json::{Object, Value};
+use json::Value;
 
 use super::create::part;
-use super::{alias_filter, failure};
+use super::failure;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Everything, Gate};
@@ -92,9 +91,13 @@ pub struct Rollover {
 /// What the gate is asked of what is rolled over.
 const ACTION: &str = "indices:admin/rollover";
 
+/// How often a target is looked at that others change, or whose next name they take, each time while its
+/// next index is made.
+const LOOKS_MAX: u32 = 8;
+
 /// What is rolled over.
 enum Target {
-    Alias { old: Arc<Index>, explicit: bool },
+    Alias(Arc<Index>),
     Stream(Arc<DataStream>, Arc<Index>),
 }
 
@@ -115,20 +118,35 @@ impl<E: Env> Core<E> {
             true => None,
             false => Some(self.turn_to_roll(&request.target).await?),
         };
-        self.roll_now(gate, request).await
+        self.roll_in_turn(gate, request).await
     }
 
-    /// As [`Core::rollover`], for who has the turn.
-    async fn roll_now(
+    /// As [`Core::rollover`], for who has the turn. What others changed while the next index was made is
+    /// looked at anew: the target is what it is by then, as where Elasticsearch judges a rollover.
+    async fn roll_in_turn(
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: &RolloverRequest,
     ) -> Result<Rollover> {
+        for _ in 0..LOOKS_MAX {
+            if let Some(rolled) = self.roll_now(gate, request).await? {
+                return Ok(rolled);
+            }
+        }
+        Err(failure::of_cluster(cluster::Error::Moved { target: request.target.clone() }))
+    }
+
+    /// Rolls it over as it is now; none where that changed meanwhile.
+    async fn roll_now(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &RolloverRequest,
+    ) -> Result<Option<Rollover>> {
         gate.index(ACTION, &request.target)?;
         let state = self.state();
         let target = self.rollover_target(&request.target)?;
         if request.lazy {
-            if matches!(target, Target::Alias { .. }) {
+            if matches!(target, Target::Alias(_)) {
                 return Err(Error::illegal_argument(
                     "lazy rollover can be applied only on a data stream",
                 ));
@@ -140,10 +158,10 @@ impl<E: Env> Core<E> {
             }
         }
         let old = match &target {
-            Target::Alias { old, .. } | Target::Stream(_, old) => Arc::clone(old),
+            Target::Alias(old) | Target::Stream(_, old) => Arc::clone(old),
         };
         let via = match &target {
-            Target::Alias { .. } => std::slice::from_ref(&request.target),
+            Target::Alias(_) => std::slice::from_ref(&request.target),
             Target::Stream(..) => &[],
         };
         gate::ask(gate, ACTION, &old.name, via)?;
@@ -182,7 +200,9 @@ impl<E: Env> Core<E> {
         // Before the conditions, so that one that is only tried hears of it, too.
         cluster::check_new_name(&state, &new_name).map_err(failure::of_cluster)?;
         self.check_reserved(&new_name)?;
-        self.refuse_repeated(&request.target, &target, &new_name)?;
+        if let Target::Alias(_) = target {
+            cluster::check_next(&state, &request.target, &new_name).map_err(failure::of_cluster)?;
+        }
         let conditions = self.judged(&old, &request.conditions).await?;
         let most = conditions.iter().any(|(one, holds)| !one.least && *holds);
         let least = conditions.iter().filter(|(one, _)| one.least).all(|(_, holds)| *holds);
@@ -196,12 +216,12 @@ impl<E: Env> Core<E> {
             ..Rollover::default()
         };
         if request.dry_run || !due {
-            return Ok(reply);
+            return Ok(Some(reply));
         }
         if let (true, Target::Stream(stream, _)) = (request.lazy, &target) {
             self.done(Command::MarkStream { name: stream.name.to_string() }).await?;
             reply.postponed = true;
-            return Ok(reply);
+            return Ok(Some(reply));
         }
         gate.index("indices:admin/create", &new_name)?;
         let mut new = NewIndex {
@@ -217,27 +237,32 @@ impl<E: Env> Core<E> {
             target: request.target.clone(),
             rollover: cluster::state::Rollover { met: Value::Object(met), time_ms: self.now_ms() },
         };
-        let mut commands = match target {
+        let roll = match target {
             Target::Stream(stream, _) => {
-                let name = stream.name.to_string();
+                let (name, from) = (stream.name.to_string(), old.name.to_string());
                 new.stream = Some(name.clone());
-                let (from, index) = (old.name.to_string(), new_name);
-                vec![
-                    Command::CreateIndex(new),
-                    Command::RollStream { name, from, index, generation },
-                ]
+                Command::RollStream { name, from, index: new_name.clone(), generation }
             }
-            Target::Alias { old, explicit } => {
+            Target::Alias(old) => {
                 self.warn_of_templates(gate, &new.name, &new.settings);
-                switch(&request.target, &old, explicit, new)?
+                // What the old index has of it outweighs what the request says.
+                if let Some(aliases) = new.aliases.as_object_mut() {
+                    aliases.remove(&request.target);
+                }
+                let (name, index) = (request.target.clone(), new_name.clone());
+                Command::RollAlias { name, from: old.uuid, index }
             }
         };
-        commands.push(note);
-        self.done(Command::Batch(commands)).await?;
+        let commands = vec![Command::CreateIndex(new), roll, note];
+        match self.change(Command::Batch(commands)).await? {
+            Outcome::Refused(error) if has_moved(&error, &new_name) => return Ok(None),
+            Outcome::Refused(error) => return Err(failure::of_cluster(error)),
+            Outcome::Done | Outcome::Fields(_) => {}
+        }
         self.warn_of_settings(gate, uuid);
         reply.rolled_over = true;
         reply.shards_acknowledged = self.is_whole(uuid);
-        Ok(reply)
+        Ok(Some(reply))
     }
 
     /// Rolls a data stream over that waited for a write to do so. Another write may have been faster.
@@ -257,7 +282,7 @@ impl<E: Env> Core<E> {
         }
         let request = RolloverRequest { target: stream.to_owned(), ..RolloverRequest::default() };
         // Boxed: a write that makes an index may be part of one that makes another.
-        let done = Box::pin(self.roll_now(&Everything, &request)).await;
+        let done = Box::pin(self.roll_in_turn(&Everything, &request)).await;
         match done {
             Err(error) if waits(self) => Err(error),
             _ => Ok(()),
@@ -272,7 +297,7 @@ impl<E: Env> Core<E> {
                 .ok_or_else(|| Error::internal("a data stream without its index"))?;
             return Ok(Target::Stream(Arc::clone(stream), Arc::clone(old)));
         }
-        let Some(indices) = state.aliases.get(name) else {
+        if !state.aliases.contains_key(name) {
             if state.index(name).is_some() {
                 return Err(Error::illegal_argument(
                     "rollover target is a [concrete index] but one of [alias,data_stream] was \
@@ -282,52 +307,11 @@ impl<E: Env> Core<E> {
             return Err(Error::illegal_argument(format!(
                 "rollover target [{name}] does not exist"
             )));
-        };
-        let said = |index: &str| state.index(index)?.aliases.get(name)?.is_write_index;
-        let explicit = indices.iter().find(|index| said(index) == Some(true));
-        let found = match (explicit, &**indices) {
-            (Some(index), _) => Some((index, true)),
-            (None, [only]) if said(only).is_none() => Some((only, false)),
-            _ => None,
-        };
-        let Some((old, explicit)) =
-            found.and_then(|(name, explicit)| Some((state.index(name)?, explicit)))
-        else {
-            return Err(Error::illegal_argument(format!(
+        }
+        match state.writer_of(name) {
+            Some((old, _)) => Ok(Target::Alias(Arc::clone(old))),
+            None => Err(Error::illegal_argument(format!(
                 "rollover target [{name}] does not point to a write index"
-            )));
-        };
-        Ok(Target::Alias { old: Arc::clone(old), explicit })
-    }
-
-    /// An alias that the templates of the next index give, too, would point to both.
-    fn refuse_repeated(&self, alias: &str, target: &Target, next: &str) -> Result<()> {
-        let Target::Alias { old, .. } = target else { return Ok(()) };
-        let state = self.state();
-        let hidden = old.aliases.get(alias).is_some_and(|said| said.is_hidden == Some(true));
-        let keys = |part: &Part| {
-            let aliases = part.aliases.as_ref().filter(|aliases| aliases.contains_key(alias))?;
-            Some(aliases.keys().cloned().collect::<Vec<_>>().join(", "))
-        };
-        let found = match state.templates.find(next, hidden) {
-            Some((name, template)) => {
-                let components = template.composed_of.iter();
-                let components =
-                    components.filter_map(|name| state.templates.component.get(name.as_str()));
-                let mut parts =
-                    components.map(|component| &component.template).chain(&template.template);
-                parts.find_map(keys).map(|keys| (name, keys))
-            }
-            None => {
-                let legacy = state.templates.find_legacy(next, hidden);
-                legacy.into_iter().find_map(|(name, body)| Some((name, keys(&body.part)?)))
-            }
-        };
-        match found {
-            None => Ok(()),
-            Some((template, keys)) => Err(Error::illegal_argument(format!(
-                "Rollover alias [{alias}] can point to multiple indices, found duplicated alias \
-                 [[{keys}]] in index template [{template}]"
             ))),
         }
     }
@@ -378,29 +362,23 @@ impl<E: Env> Core<E> {
     }
 }
 
+/// Was a rollover refused for what others did since it was looked at? That the next index has a name that
+/// none may have was told by the look.
+fn has_moved(error: &cluster::Error, next: &str) -> bool {
+    match error {
+        cluster::Error::Moved { .. } => true,
+        cluster::Error::Exists { name, .. } | cluster::Error::IndexName { name, .. } => {
+            name == next
+        }
+        _ => false,
+    }
+}
+
 /// Does a request say what the next index is to be?
 fn shapes(body: &Value) -> bool {
     ["settings", "mappings", "aliases"]
         .iter()
         .any(|key| body.get(key).and_then(Value::as_object).is_some_and(|said| !said.is_empty()))
-}
-
-/// The new index, and the alias handed over, in one change.
-fn switch(alias: &str, old: &Index, explicit: bool, mut new: NewIndex) -> Result<Vec<Command>> {
-    let mut said = old.aliases.get(alias).cloned().unwrap_or_default();
-    alias_filter::check_query(alias, said.filter.as_ref())?;
-    let before = if explicit {
-        said.is_write_index = Some(false);
-        AliasAction::Add { uuid: old.uuid, name: alias.to_owned(), alias: said.clone() }
-    } else {
-        AliasAction::Remove { uuid: old.uuid, name: alias.to_owned() }
-    };
-    said.is_write_index = explicit.then_some(true);
-    let mut aliases = new.aliases.as_object().cloned().unwrap_or_else(Object::new);
-    // What the old index has of it outweighs what the request says.
-    aliases.insert(alias, said.to_json());
-    new.aliases = Value::Object(aliases);
-    Ok(vec![Command::UpdateAliases { actions: vec![before] }, Command::CreateIndex(new)])
 }
 
 /// `logs-000001` becomes `logs-000002`; so does the number in a name of date math.

@@ -32,6 +32,7 @@ mod parts;
 mod patterns;
 mod place;
 mod ranked;
+mod rolled;
 mod scripts;
 mod searches;
 mod security;

@@ -9,6 +9,7 @@ use json::Value;
 use json::number::double_to_string;
 use mapping::Mapping;
 
+use super::rolled::check_next;
 use super::templates::none_lost;
 use super::{Outcome, apply};
 use crate::cluster_settings;
@@ -111,6 +112,8 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             after()?;
             [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
         }
+        // Templates are worked into the next index as they are now.
+        Command::RollAlias { name, index, .. } => check_next(state, name, index),
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }

@@ -126,12 +126,8 @@ pub(super) fn roll(
     (from, index): (&str, &str),
     generation: u64,
 ) -> Result<State> {
-    let Some(known) = state.data_streams.get(name) else { return Err(no_target(name)) };
-    if known.write_index() != from {
-        return Err(Error::State {
-            reason: format!("data stream [{name}] has been changed meanwhile"),
-        });
-    }
+    let known = state.data_streams.get(name).filter(|known| known.write_index() == from);
+    let Some(known) = known else { return Err(Error::Moved { target: name.to_owned() }) };
     let Some(next) = state.index(index) else {
         return Err(Error::NotFound { name: index.to_owned() });
     };
@@ -144,13 +140,10 @@ pub(super) fn roll(
 
 /// Has the next write to a data stream roll it over first.
 pub(super) fn mark(state: &State, name: &str) -> Result<State> {
-    let Some(known) = state.data_streams.get(name) else { return Err(no_target(name)) };
+    let Some(known) = state.data_streams.get(name) else {
+        return Err(Error::argument(format!("rollover target [{name}] does not exist")));
+    };
     Ok(with(state, DataStream { rollover_on_write: true, ..DataStream::clone(known) }))
-}
-
-/// A stream that is to be rolled over is gone.
-fn no_target(name: &str) -> Error {
-    Error::argument(format!("rollover target [{name}] does not exist"))
 }
 
 fn with(state: &State, stream: DataStream) -> State {

@@ -11,6 +11,7 @@ use consensus::State as _;
 
 mod aliases;
 mod form;
+mod rolled;
 mod since;
 mod streams;
 mod templates;

@@ -44,7 +44,7 @@ fn the_form_of_version_2_is_read() {
 /// Whoever changes this has changed what is written: the version must rise with it, or a program of before
 /// takes it for damaged, or passes it over.
 #[test]
-fn the_form_of_version_4_is_pinned() {
+fn the_form_of_version_5_is_pinned() {
     let mut new = NewIndex::new("a", [1; 16], 5);
     new.settings = json(r#"{"number_of_replicas":1}"#);
     let state = done(&State::default(), &Command::CreateIndex(new));
@@ -81,7 +81,13 @@ fn the_form_of_version_4_is_pinned() {
         Command::StartStream { name: name.clone(), index: index.clone() },
         Command::MigrateAlias { name: name.clone() },
         Command::ModifyStreams { changes: vec![change] },
-        Command::RollStream { name: name.clone(), from: "h".into(), index, generation: 2 },
+        Command::RollStream {
+            name: name.clone(),
+            from: "h".into(),
+            index: index.clone(),
+            generation: 2,
+        },
+        Command::RollAlias { name: name.clone(), from: [1; 16], index },
         Command::MarkStream { name },
         Command::AddVotingExclusions { nodes: vec![("n".into(), "node".into())], most: 9 },
     ];
@@ -99,9 +105,10 @@ fn the_form_of_version_4_is_pinned() {
             r#"{"migrate_alias":{"name":"s"}}"#,
             r#"{"modify_streams":{"changes":[{"add":true,"stream":"s","index":"i"}]}}"#,
             r#"{"roll_stream":{"name":"s","from":"h","index":"i","generation":2}}"#,
+            r#"{"roll_alias":{"name":"s","from":"AQEBAQEBAQEBAQEBAQEBAQ","index":"i"}}"#,
             r#"{"mark_stream":{"name":"s"}}"#,
             r#"{"add_voting_exclusions":{"nodes":[["n","node"]],"most":9}}"#,
         ]
     );
-    assert_eq!(State::FORMAT, 4);
+    assert_eq!(State::FORMAT, 5);
 }
