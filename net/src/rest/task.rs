@@ -7,7 +7,7 @@ use engine::ops::Refresh;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
 use engine::task::{Ended, Running, TaskRow, TaskSpec, TaskState};
 use engine::{Core, Error, Everything, Result};
-use env::{Bytes, Env};
+use env::{Bytes, Clock, Env};
 use json::Writer;
 
 use crate::call::Call;
@@ -52,11 +52,14 @@ pub(super) fn headers<E: Env>(call: &Call<'_, E>) -> Vec<(String, String)> {
         .collect()
 }
 
+/// What the tasks of listings are called, and their parts.
+const LISTING: &str = "cluster:monitor/tasks/lists";
+
 /// The tasks of a request that lists tasks, which are among them: its own, and its part on this node.
 pub(super) fn begin_listing<E: Env>(call: &Call<'_, E>) -> [Running<E>; 2] {
     let spec = TaskSpec {
         kind: "transport",
-        action: "cluster:monitor/tasks/lists",
+        action: LISTING,
         headers: headers(call),
         owner: call.gate.owner().to_owned(),
         ..TaskSpec::default()
@@ -74,18 +77,42 @@ pub(super) fn begin_listing<E: Env>(call: &Call<'_, E>) -> [Running<E>; 2] {
 /// `GET /_tasks`.
 pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster(call.route.privilege)?;
-    let own = begin_listing(call);
-    let wanted = Wanted::read(call)?;
-    let mut rows = wanted.rows(call).await;
+    let _own = begin_listing(call);
+    let rows = Wanted::read(call)?.rows(call).await;
     if call.params.flag("wait_for_completion", false)? {
-        let mine = own.each_ref().map(|task| task.control().number());
-        let left = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
-        for row in rows.iter().filter(|row| !mine.contains(&row.number)) {
-            call.core.task_over(row.number, Duration::from_millis(left)).await;
+        let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
+        // Listings would wait for each other, and each for itself.
+        let awaited = rows.iter().filter(|row| !row.spec.action.starts_with(LISTING));
+        if !all_over(call, awaited, Duration::from_millis(timeout_ms)).await {
+            return Ok(late(call, timeout_ms));
         }
-        rows = wanted.rows(call).await;
     }
-    Ok(listed(call, &rows))
+    Ok(listed(call, &rows, None))
+}
+
+/// Waits until all of these have ended, so long at most. Have they?
+async fn all_over<'a, E: Env>(
+    call: &Call<'_, E>,
+    rows: impl Iterator<Item = &'a TaskRow>,
+    timeout: Duration,
+) -> bool {
+    let now = || call.core.env().clock().monotonic();
+    let until = now().saturating_add(timeout);
+    for row in rows {
+        if !call.core.task_over(row.number, until.saturating_sub(now())).await {
+            return false;
+        }
+    }
+    true
+}
+
+/// A listing whose tasks took longer than it would wait: its node tells none.
+fn late<E: Env>(call: &Call<'_, E>, timeout_ms: u64) -> Reply {
+    let node = call.core.shared().config.info.id.as_str();
+    let time = units::millis(timeout_ms);
+    let reason = format!("timed out after [{time}/{timeout_ms}ms]");
+    let failed = failed_node(node, Error::new(429, "timeout_exception", reason));
+    listed(call, &[], Some(&failed))
 }
 
 /// `GET /_tasks/{task_id}`.
@@ -219,7 +246,7 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             row => row,
         };
         if let (Some(row), true) = (&row, call.params.flag("wait_for_completion", false)?) {
-            call.core.task_over(row.number, Duration::from_millis(TIMEOUT_MS)).await;
+            all_over(call, std::iter::once(row), Duration::from_millis(TIMEOUT_MS)).await;
         }
         return Ok(of_one(call, &id, row));
     }
@@ -229,11 +256,9 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         cancelled.extend(call.core.cancel_task(row.number, REASON).await);
     }
     if call.params.flag("wait_for_completion", false)? {
-        for row in &cancelled {
-            call.core.task_over(row.number, Duration::from_millis(TIMEOUT_MS)).await;
-        }
+        all_over(call, cancelled.iter(), Duration::from_millis(TIMEOUT_MS)).await;
     }
-    Ok(listed(call, &cancelled))
+    Ok(listed(call, &cancelled, None))
 }
 
 /// Which tasks are asked for.
@@ -295,13 +320,16 @@ struct Shown {
     human: bool,
 }
 
-/// Tasks as the caller wants them grouped.
-fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow]) -> Reply {
+/// Tasks as the caller wants them grouped, after why the node could not tell them.
+fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow], failed: Option<&Error>) -> Reply {
     let detailed = call.params.flag("detailed", false).unwrap_or_default();
     let shown = Shown { detailed, human: call.human };
     let node = call.core.shared().config.info.id.as_str();
     call.json(200, |writer| {
         writer.begin_object();
+        if let Some(failed) = failed {
+            node_failure(writer, failed, call.trace);
+        }
         match call.params.text("group_by") {
             Some("none") => {
                 writer.key("tasks").begin_array();
@@ -407,14 +435,24 @@ pub(super) fn unfit<E: Env>(call: &Call<'_, E>, id: &TaskId) -> Reply {
 
 /// Why a node did not do what was asked of a task of its own.
 fn not_done<E: Env>(call: &Call<'_, E>, id: &TaskId, cause: Error) -> Reply {
-    let failed = Error::new(500, "failed_node_exception", format!("Failed node [{}]", id.node))
-        .with("node_id", id.node.as_str())
-        .caused_by(cause);
     call.json(200, |writer| {
-        writer.begin_object().key("node_failures").begin_array();
-        fail::inner(writer, &failed, call.trace);
-        writer.end_array().key("nodes").begin_object().end_object().end_object();
+        writer.begin_object();
+        node_failure(writer, &failed_node(&id.node, cause), call.trace);
+        writer.key("nodes").begin_object().end_object().end_object();
     })
+}
+
+/// A node that could not tell of its tasks.
+fn failed_node(node: &str, cause: Error) -> Error {
+    Error::new(500, "failed_node_exception", format!("Failed node [{node}]"))
+        .with("node_id", node)
+        .caused_by(cause)
+}
+
+fn node_failure(writer: &mut Writer<'_>, failed: &Error, trace: fail::Trace) {
+    writer.key("node_failures").begin_array();
+    fail::inner(writer, failed, trace);
+    writer.end_array();
 }
 
 /// The members of a task.

@@ -5,6 +5,7 @@ mod admin;
 mod administered;
 mod aliases;
 mod around;
+mod awaited;
 mod browser;
 mod cat;
 mod closed;
