@@ -359,7 +359,12 @@ impl<E: Env> Inner<E> {
         }
         self.pack(&head, &mut reply).await;
         if let Err(error) = self.room_to_send(&mut reply, look.family, head.method()).await {
-            reply = fail::reply(&error, look.trace);
+            // What stands beside the body stays, but for how that was packed.
+            let mut fields = std::mem::take(&mut reply.fields);
+            fields.retain(|(name, _)| *name != "content-encoding");
+            reply = Reply { fields, ..fail::reply(&error, look.trace) };
+            look.filter.clear();
+            self.dress(&mut reply, &look).await;
         }
         reply.is_of_known = look.is_known;
         (reply, look.family)

@@ -143,13 +143,27 @@ impl<E: Env> Inner<E> {
             ..WORKER_BYTES_MIN => read(encoding, &body, most),
             _ => on_worker(most).await?,
         };
-        let mut _wide = None;
-        if decoded.as_ref().is_err_and(|malformed| malformed.is_growth)
-            && let Some(wide) = format::wide_room(encoding, body.len())
-        {
-            let wide = wide.min(self.options.limits.http.body_bytes_max);
-            _wide = Some(self.room.take(wide).await.ok_or_else(|| self.no_memory(wide))?);
-            decoded = on_worker(wide).await?;
+        // Read anew into twice the room each time: all attempts together cost no more than the last one once
+        // more, and nobody is asked for what only the worst of bodies would take.
+        let widest = format::wide_room(encoding, body.len()).unwrap_or(most);
+        let widest = widest.min(self.options.limits.http.body_bytes_max);
+        let (mut room, mut wide): (usize, Option<Taken>) = (most, None);
+        while decoded.as_ref().is_err_and(|malformed| malformed.is_growth) && room < widest {
+            room = room.saturating_mul(2).min(widest);
+            match &mut wide {
+                None => wide = self.room.take(room).await,
+                Some(taken) => {
+                    let lacking = room.saturating_sub(taken.bytes());
+                    let grow = || taken.grow(lacking).then_some(());
+                    if self.room.patiently(lacking, grow).await.is_none() {
+                        wide = None;
+                    }
+                }
+            }
+            if wide.is_none() {
+                return Err(self.no_memory(room));
+            }
+            decoded = on_worker(room).await?;
         }
         let json = decoded.map_err(|malformed| {
             Error::new(
@@ -158,7 +172,13 @@ impl<E: Env> Inner<E> {
                 format!("the body is no {}: {malformed}", encoding.name()),
             )
         })?;
-        self.grow(memory, json.len()).await?;
+        match (wide, memory) {
+            (Some(mut taken), Some(memory)) => {
+                taken.shrink_to(json.len());
+                memory.adopt(taken);
+            }
+            (_, memory) => self.grow(memory, json.len()).await?,
+        }
         Ok(Bytes::from(json))
     }
 

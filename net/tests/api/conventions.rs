@@ -2,7 +2,7 @@
 
 use http::coding::{Coding, decode, gzip};
 
-use crate::place::{at, failure, value, with_node};
+use crate::place::{at, failure, value, with_memory, with_node};
 
 #[test]
 fn the_root_tells_who_answers() {
@@ -363,23 +363,66 @@ fn answers_and_bodies_come_in_other_encodings() {
     });
 }
 
+/// Half a kilobyte was asked for each byte of a body that names its fields once; and whoever asked for another
+/// encoding was told in JSON that there is no memory for the answer.
+#[test]
+fn other_encodings_take_the_memory_that_they_need_and_tell_where_there_is_none() {
+    with_memory(128 << 20, |mut client, lease| async move {
+        client.good("PUT", "/f", r#"{"mappings":{"enabled":false}}"#).await;
+        let smile = named_once(50_000);
+        assert!(smile.len() > 200_000);
+        let kind = [("Content-Type", "application/smile")];
+        let put = client.call_with("PUT", "/f/_doc/1", &kind, &smile).await;
+        assert_eq!(put.status, 201, "{}", put.text());
+
+        // More than a core has at hand for requests.
+        let fields: Vec<String> =
+            (0..900).map(|at| format!(r#""{at:0>200}":{{"type":"keyword"}}"#)).collect();
+        let mapping = format!(r#"{{"mappings":{{"properties":{{{}}}}}}}"#, fields.join(","));
+        for index in 0..60 {
+            client.good("PUT", &format!("/wide{index}"), &mapping).await;
+        }
+        let mut held = Vec::new();
+        for bytes in [1 << 20, 1 << 15] {
+            held.extend(std::iter::from_fn(|| lease.take(bytes)));
+        }
+        for encoding in ["json", "yaml", "cbor", "smile"] {
+            let target = format!("/wide*/_mapping?format={encoding}");
+            let told = client.call("GET", &target, "").await;
+            assert_eq!(told.status, 429, "{encoding}");
+            let kind = told.field("content-type").unwrap_or_default().to_owned();
+            assert_eq!(kind, format!("application/{encoding}"));
+            let is_json = told.body.starts_with(b"{");
+            assert_eq!(is_json, encoding == "json", "{encoding}");
+            let body = String::from_utf8_lossy(&told.body).into_owned();
+            assert!(body.contains("circuit_breaking_exception"), "{encoding}: {body}");
+        }
+        held.clear();
+        client.good("GET", "/wide*/_mapping", "").await;
+    });
+}
+
+/// `{"rows":[{"<64 letters>":1}, …]}` in Smile: the name once, then one byte for it.
+fn named_once(rows: usize) -> Vec<u8> {
+    let mut smile = b":)\n\x01\xfa\x83rows\xf8".to_vec();
+    for row in 0..rows {
+        smile.push(0xfa);
+        match row {
+            0 => smile.extend([&[0xbf], "n".repeat(64).as_bytes()].concat()),
+            _ => smile.push(0x41),
+        }
+        smile.extend([0xc2, 0xfb]);
+    }
+    smile.extend(b"\xf9\xfb");
+    smile
+}
+
 /// Honest Smile was refused from some hundred bytes on, and what lies deep came as JSON under another name.
 #[test]
 fn other_encodings_are_read_however_short_they_say_it_and_written_however_deep() {
     with_node(|mut client| async move {
         client.good("PUT", "/f", r#"{"mappings":{"enabled":false}}"#).await;
-        // {"rows":[{"<64 letters>":1}, …]}: the name once, then one byte for it.
-        let name = "n".repeat(64);
-        let mut smile = b":)\n\x01\xfa\x83rows\xf8".to_vec();
-        for row in 0..400 {
-            smile.push(0xfa);
-            match row {
-                0 => smile.extend([&[0xbf], name.as_bytes()].concat()),
-                _ => smile.push(0x41),
-            }
-            smile.extend([0xc2, 0xfb]);
-        }
-        smile.extend(b"\xf9\xfb");
+        let (name, smile) = ("n".repeat(64), named_once(400));
         let kind = [("Content-Type", "application/smile")];
         client.send("PUT", "/f/_doc/1", &kind, &smile).await;
         let put = client.answer("PUT", "/f/_doc/1").await;

@@ -132,6 +132,22 @@ pub fn with_clients_on<F: Future<Output = ()>>(
     });
 }
 
+/// Runs a story against a node of so much memory, which the story may take for itself.
+pub fn with_memory<F: Future<Output = ()>>(
+    memory_bytes: usize,
+    story: impl FnOnce(Client, env::budget::Lease) -> F,
+) {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    let (near, far) = sim.stream_pair();
+    sim.run(async {
+        let core = start_within(&env, memory_bytes).await.pop().expect("two cores");
+        let lease = core.shared().budget.lease();
+        serve(&env, core, None, far).await;
+        story(Client { stream: near, authorization: None }, lease).await;
+    });
+}
+
 /// The same on a node with the OAuth half; all of them come from one address.
 pub fn with_oauth_clients<F: Future<Output = ()>>(
     count: usize,
@@ -218,6 +234,10 @@ async fn serve(
 }
 
 async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
+    start_within(env, 512 << 20).await
+}
+
+async fn start_within(env: &SimEnv, memory_bytes: usize) -> Vec<Rc<Core<SimEnv>>> {
     let info = NodeInfo {
         name: "node-1".into(),
         id: "AAAAAAAAAAAAAAAAAAAAAA".into(),
@@ -234,7 +254,7 @@ async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
     };
     let config = Config {
         info,
-        memory_bytes: 512 << 20,
+        memory_bytes,
         warn: |text| println!("warn: {text}"),
         ..Config::new(2, "/data")
     };
