@@ -49,6 +49,7 @@ pub mod script;
 pub mod scroll;
 pub mod search;
 pub mod search_uses;
+pub mod simulate;
 mod skip;
 mod sliced;
 pub(crate) mod slices;

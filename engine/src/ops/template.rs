@@ -1,4 +1,4 @@
-//! Templates: set, shown, taken away, tried out.
+//! Templates: set, shown, taken away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use cluster::{
     TemplateKind, Templates,
 };
 use env::Env;
-use json::{Object, Value};
+use json::Value;
 
 use super::{alias_filter, deprecated, failure};
 use crate::core::Core;
@@ -18,15 +18,6 @@ use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::index::block::{self, Level};
 use crate::index::resolve::matches;
-
-/// What a simulation shows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Simulated {
-    /// Settings, mappings and aliases of the index that would be made.
-    pub template: Value,
-    /// Other templates that fit the same names, with their patterns.
-    pub overlapping: Vec<(String, Vec<String>)>,
-}
 
 impl<E: Env> Core<E> {
     /// Sets a template; `body` is the request's object. What the caller is to be warned of.
@@ -75,7 +66,7 @@ impl<E: Env> Core<E> {
                 if hides_all(&template) {
                     return Err(Error::validation(&[GLOBAL_HIDDEN]));
                 }
-                self.check_composed(&name, &template)?;
+                check_composed(&self.state(), &name, &template, self.now_ms())?;
                 deprecated::parts(gate, &self.state().templates, &name, &template);
                 Command::PutIndexTemplate { name, template, create }
             }
@@ -203,122 +194,29 @@ impl<E: Env> Core<E> {
         }
         self.done(Command::DeleteTemplates { kind, names }).await
     }
+}
 
-    /// What an index of that name would begin with; `body` is a template that is tried beside
-    /// those that are there. `None` where no template fits.
-    ///
-    /// # Errors
-    /// A template that is wrong.
-    pub fn simulate_index(
-        &self,
-        gate: &dyn Gate,
-        name: &str,
-        body: Option<&Value>,
-    ) -> Result<Option<Simulated>> {
-        gate.cluster("indices:admin/index_template/simulate_index")?;
-        let state = self.state();
-        let mut templates = (*state.templates).clone();
-        let tried = format!("simulate_index_template_{}", name.to_lowercase());
-        if let Some(body) = body {
-            let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
-            self.check_tried(&tried, &template)?;
-            templates.index.insert(Arc::from(tried), Arc::new(template));
-        }
-        // Templates of the old kind are not looked at.
-        let Some((found, template)) = templates.find(name, false) else { return Ok(None) };
-        let overlapping = templates.overlapping(found, &template.patterns);
-        let composed = templates.compose(template);
-        Ok(Some(Simulated { template: self.shown(name, composed)?, overlapping }))
+/// The filters of its aliases must be queries that the index which it makes can answer. What else is
+/// wrong with it is told when it is set.
+pub(super) fn check_composed(
+    state: &State,
+    name: &str,
+    template: &IndexTemplate,
+    now_ms: i64,
+) -> Result<()> {
+    let composed = state.templates.compose(template);
+    if composed.aliases.values().all(|said| said.get("filter").is_none()) {
+        return Ok(());
     }
-
-    /// What a template gives: one that is there (`name`), or one that is tried (`body`), or both.
-    ///
-    /// # Errors
-    /// A template that is missing, or wrong.
-    pub fn simulate_template(
-        &self,
-        gate: &dyn Gate,
-        name: Option<&str>,
-        body: Option<&Value>,
-    ) -> Result<Simulated> {
-        gate.cluster("indices:admin/index_template/simulate")?;
-        let state = self.state();
-        let mut templates = (*state.templates).clone();
-        let tried = match (name, body) {
-            (_, Some(body)) => {
-                let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
-                let tried = name.unwrap_or("simulate_template").to_owned();
-                self.check_tried(&tried, &template)?;
-                templates.index.insert(Arc::from(tried.as_str()), Arc::new(template));
-                tried
-            }
-            (Some(name), None) => name.to_owned(),
-            (None, None) => {
-                return Err(Error::validation(&[
-                    "either index name or index template body must be specified for simulation",
-                ]));
-            }
-        };
-        let Some(template) = templates.index.get(tried.as_str()) else {
-            return Err(Error::illegal_argument(format!(
-                "unable to simulate template [{tried}] that does not exist"
-            )));
-        };
-        let overlapping = templates.overlapping(&tried, &template.patterns);
-        let composed = templates.compose(template);
-        // An index of such a name is what Elasticsearch makes of it.
-        let uuid = cluster::state::uuid_text(self.uuid()).to_ascii_lowercase();
-        let index = format!("simulate_template_index_{uuid}");
-        Ok(Simulated { template: self.shown(&index, composed)?, overlapping })
-    }
-
-    /// The filters of its aliases must be queries that the index which it makes can answer. What else is
-    /// wrong with it is told when it is set.
-    fn check_composed(&self, name: &str, template: &IndexTemplate) -> Result<()> {
-        let state = self.state();
-        let composed = state.templates.compose(template);
-        if composed.aliases.values().all(|said| said.get("filter").is_none()) {
-            return Ok(());
-        }
-        let Ok(index) = made(&composed, composed.aliases_json()) else { return Ok(()) };
-        alias_filter::check_all(&state, &index, self.now_ms()).map_err(|cause| {
-            let reason = cluster::template::check::invalid_reason(name, template);
-            Error::illegal_argument(reason).caused_by(cause)
-        })
-    }
-
-    /// May a template be set that is only tried?
-    fn check_tried(&self, name: &str, template: &IndexTemplate) -> Result<()> {
-        self.check_composed(name, template)?;
-        let (name, template) = (name.to_owned(), template.clone());
-        let command = Command::PutIndexTemplate { name, template, create: false };
-        cluster::admit(&self.state(), &command).map_err(failure::of_cluster)
-    }
-
-    /// The whole as an index would have it.
-    fn shown(&self, name: &str, composed: cluster::template::Composed) -> Result<Value> {
-        let mut composed = composed;
-        composed
-            .settings
-            .entry("index.routing.allocation.include._tier_preference".to_owned())
-            .or_insert_with(|| Value::from("data_content"));
-        // As creation would read it: a mapping is shown in its own form.
-        let mappings = made(&composed, Value::object())?.mapping.to_json();
-        let aliases: Object = composed
-            .aliases
-            .iter()
-            .map(|(alias, said)| (alias.replace("{index}", name), said.clone()))
-            .collect();
-        let mut object = Object::new();
-        object.insert("settings", composed.settings_nested());
-        object.insert("mappings", mappings);
-        object.insert("aliases", Value::Object(aliases));
-        Ok(Value::Object(object))
-    }
+    let Ok(index) = made(&composed, composed.aliases_json()) else { return Ok(()) };
+    alias_filter::check_all(state, &index, now_ms).map_err(|cause| {
+        let reason = cluster::template::check::invalid_reason(name, template);
+        Error::illegal_argument(reason).caused_by(cause)
+    })
 }
 
 /// An index as templates would make it, in a cluster of its own.
-fn made(composed: &cluster::template::Composed, aliases: Value) -> Result<Arc<Index>> {
+pub(super) fn made(composed: &cluster::template::Composed, aliases: Value) -> Result<Arc<Index>> {
     const NAME: &str = "simulated";
     let new = NewIndex {
         settings: composed.settings_json(),

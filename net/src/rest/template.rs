@@ -2,7 +2,7 @@
 
 use cluster::TemplateKind;
 use cluster::template::{COMPONENT_KEYS, INDEX_KEYS, STREAM_KEYS};
-use engine::ops::template::Simulated;
+use engine::ops::simulate::Simulated;
 use engine::{Error, Result};
 use env::Env;
 use json::spanned::{self, Member};
@@ -77,16 +77,16 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Re
 }
 
 /// `POST /_index_template/_simulate`, `/_index_template/_simulate/{name}`.
-pub(super) fn simulate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn simulate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = optional(call)?;
-    let found = call.core.simulate_template(call.gate, call.path.get("name"), body.as_ref())?;
+    let found = call.core.simulate_template(call.gate, call.path.get("name"), body).await?;
     Ok(simulated(call, &found))
 }
 
 /// `POST /_index_template/_simulate_index/{name}`.
-pub(super) fn simulate_index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn simulate_index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = optional(call)?;
-    match call.core.simulate_index(call.gate, call.segment("name"), body.as_ref())? {
+    match call.core.simulate_index(call.gate, call.segment("name"), body).await? {
         Some(found) => Ok(simulated(call, &found)),
         None => Ok(call.json(200, |writer| {
             writer.begin_object().end_object();

@@ -18,7 +18,8 @@ use crate::data_stream::{TIMESTAMP, check_timestamp};
 use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
 use crate::state::{Index, State};
-use crate::template::{IndexTemplate, Part, Templates, check, overlap_steps};
+use crate::template::compose::{STEPS_MAX, overlap_steps, too_many_patterns};
+use crate::template::{IndexTemplate, Part, Templates, check};
 
 /// May this command be asked of this state?
 ///
@@ -119,10 +120,6 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
     }
 }
 
-/// Steps of comparing the patterns of a new template with those of its priority, at most: some tens of
-/// milliseconds of the keeper's core.
-const STEPS_MAX: usize = 64 << 20;
-
 /// Can the patterns of a template be compared with those of others of its priority in good time?
 fn patterns_are_few(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
     let (patterns, priority) = (&template.patterns, template.priority.unwrap_or(0));
@@ -142,11 +139,7 @@ fn patterns_are_few(templates: &Templates, name: &str, template: &IndexTemplate)
     if fit {
         return Ok(());
     }
-    Err(Error::argument(format!(
-        "template [{name}] has [{}] index patterns, more than can be compared with those of all other \
-         templates of priority [{priority}]",
-        patterns.len()
-    )))
+    Err(too_many_patterns(name, patterns, &format!("templates of priority [{priority}]")))
 }
 
 /// May an index be made that is so? `after` is the state with it.

@@ -181,23 +181,41 @@ impl Templates {
         composed
     }
 
-    /// Names of other templates whose patterns meet those of `patterns`, with their patterns.
-    pub fn overlapping(&self, but: &str, patterns: &[String]) -> Vec<(String, Vec<String>)> {
-        let meets = |others: &[String]| {
-            others.iter().any(|other| patterns.iter().any(|pattern| overlap(pattern, other)))
-        };
-        let legacy = self
-            .legacy
-            .iter()
-            .filter(|(_, template)| meets(&template.patterns))
-            .map(|(name, template)| (name.to_string(), template.patterns.clone()));
-        let index = self
-            .index
-            .iter()
-            .filter(|(name, template)| &***name != but && meets(&template.patterns))
-            .map(|(name, template)| (name.to_string(), template.patterns.clone()));
-        legacy.chain(index).collect()
+    /// Names of other templates whose patterns meet those of template `name`, with their patterns.
+    ///
+    /// # Errors
+    /// To tell it would take more than [`STEPS_MAX`].
+    pub fn overlapping(&self, name: &str, patterns: &[String]) -> Result<Vec<Overlapping>> {
+        let legacy = self.legacy.iter().map(|(name, legacy)| (name, &legacy.patterns));
+        let others = self.index.iter().filter(|(other, _)| &***other != name);
+        let others = others.map(|(name, template)| (name, &template.patterns));
+        let (mut met, mut left) = (Vec::new(), STEPS_MAX);
+        for (other, theirs) in legacy.chain(others) {
+            let Some(steps) = overlap_steps(patterns, theirs, left) else {
+                return Err(too_many_patterns(name, patterns, "templates"));
+            };
+            left -= steps;
+            if theirs.iter().any(|other| patterns.iter().any(|pattern| overlap(pattern, other))) {
+                met.push((other.to_string(), theirs.clone()));
+            }
+        }
+        Ok(met)
     }
+}
+
+/// Another template, and its patterns.
+pub type Overlapping = (String, Vec<String>);
+
+/// Steps of comparing the patterns of a template with those of others, at most: some tens of milliseconds.
+pub const STEPS_MAX: usize = 64 << 20;
+
+/// A template whose patterns cannot be compared with those of `others` in good time.
+pub(crate) fn too_many_patterns(name: &str, patterns: &[String], others: &str) -> Error {
+    Error::argument(format!(
+        "template [{name}] has [{}] index patterns, more than can be compared with those of all other \
+         {others}",
+        patterns.len()
+    ))
 }
 
 /// Aliases of a template as they are shown.
@@ -291,6 +309,37 @@ mod tests {
             assert_eq!(overlap(one, two), expected, "{one} {two}");
             assert_eq!(overlap(two, one), expected, "{two} {one}");
         }
+    }
+
+    /// Two templates of 2,000 patterns each, of two priorities, kept whoever tried one out for seconds.
+    #[test]
+    fn no_more_patterns_are_compared_than_in_good_time() {
+        let of = |shape: &dyn Fn(usize) -> String, count: usize| -> Vec<String> {
+            (0..count).map(shape).collect()
+        };
+        let wide = |at: usize| format!("*x{at}*y*z*");
+        let put = |templates: &mut Templates, name: &str, patterns: Vec<String>| {
+            let patterns: Value = patterns.iter().map(String::as_str).collect();
+            let body = json!({"index_patterns": (patterns), "priority": (name.len() as u64)});
+            let template = IndexTemplate::parse(&body).expect("reads");
+            templates.index.insert(name.into(), Arc::new(template));
+        };
+        let mut templates = Templates::default();
+        put(&mut templates, "a", of(&wide, 150));
+        put(&mut templates, "another", of(&wide, 2_000));
+        let told = templates.overlapping("new", &of(&wide, 2_000)).expect_err("too many");
+        assert_eq!(
+            told.to_string(),
+            "template [new] has [2000] index patterns, more than can be compared with those of all other \
+             templates"
+        );
+        let met = templates.overlapping("another", &of(&wide, 2_000)).expect("few enough");
+        assert_eq!(met.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a"]);
+        // Names that begin otherwise are told apart at once.
+        let mut templates = Templates::default();
+        put(&mut templates, "logs", of(&|at| format!("logs-{at}-*"), 2_000));
+        let metrics = of(&|at| format!("metrics-{at}-*"), 2_000);
+        assert_eq!(templates.overlapping("new", &metrics), Ok(Vec::new()));
     }
 
     #[test]
