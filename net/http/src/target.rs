@@ -98,9 +98,14 @@ impl<'a> Target<'a> {
         None
     }
 
-    /// Names and values of the query in order, decoded; a name without `=` has an empty value.
+    /// Names and values of the query in order, decoded; a name without `=` has an empty value. `;`
+    /// stands between two as `&` does; what has no name in front of its `=` is one itself.
     pub fn params(&self) -> impl Iterator<Item = Result<(Cow<'a, str>, Cow<'a, str>), BadEscape>> {
-        self.query.split(|byte| *byte == b'&').filter(|piece| !piece.is_empty()).map(|piece| {
+        let pieces = self.query.split(|byte| matches!(byte, b'&' | b';')).map(|piece| {
+            let named = piece.iter().position(|byte| *byte != b'=').unwrap_or(piece.len());
+            &piece[named..]
+        });
+        pieces.filter(|piece| !piece.is_empty()).map(|piece| {
             let (name, value) = match memchr::memchr(b'=', piece) {
                 Some(at) => (&piece[..at], &piece[at + 1..]),
                 None => (piece, &[][..]),
@@ -326,7 +331,17 @@ mod tests {
         let pairs = params("/?a=1&b&c=x+y%26z&&=v&d=%E2%82%AC&e=a=b").expect("good escapes");
         let shown: Vec<(&str, &str)> =
             pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let expected = [("a", "1"), ("b", ""), ("c", "x y&z"), ("", "v"), ("d", "€"), ("e", "a=b")];
+        let expected = [("a", "1"), ("b", ""), ("c", "x y&z"), ("v", ""), ("d", "€"), ("e", "a=b")];
+        assert_eq!(shown, expected);
+    }
+
+    /// As Elasticsearch cuts a query. An escaped semicolon belongs to its value.
+    #[test]
+    fn semicolons_stand_between_pairs_too() {
+        let pairs = params("/?a=1;b;c=x%3By;;d=2&e=;=;==f=g").expect("good escapes");
+        let shown: Vec<(&str, &str)> =
+            pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let expected = [("a", "1"), ("b", ""), ("c", "x;y"), ("d", "2"), ("e", ""), ("f", "g")];
         assert_eq!(shown, expected);
     }
 

@@ -363,6 +363,19 @@ fn answers_and_bodies_come_in_other_encodings() {
     });
 }
 
+#[test]
+fn a_semicolon_stands_between_parameters() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh=true;routing=r", r#"{"t":"x;y"}"#).await;
+        let found = client
+            .good("GET", "/a/_search?q=t.keyword:x%3By;filter_path=hits.hits._routing", "")
+            .await;
+        assert_eq!(json::to_string(&found), r#"{"hits":{"hits":[{"_routing":"r"}]}}"#);
+        let told = client.bad("GET", "/a/_search?size=1;foo", "").await;
+        assert!(told.contains("unrecognized parameter: [foo]"), "{told}");
+    });
+}
+
 /// Half a kilobyte was asked for each byte of a body that names its fields once; and whoever asked for another
 /// encoding was told in JSON that there is no memory for the answer.
 #[test]
