@@ -220,7 +220,7 @@ pub fn closed(name: &str, uuid: [u8; 16]) -> Error {
 }
 
 /// 400 for a name that only Elasticsearch's own calls bear.
-pub(super) fn reserved(name: &str) -> Error {
+pub(crate) fn reserved(name: &str) -> Error {
     Error::new(
         400,
         "invalid_index_name_exception",

@@ -18,7 +18,7 @@ use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::names::beginning;
 use crate::index::preference::Preference;
-use crate::index::resolve::{Call, Effort, Pattern, matches, no_such_cluster, resolve};
+use crate::index::resolve::{Call, Effort, Pattern, matches, no_such_cluster, reserved, resolve};
 use crate::index::route::Route;
 
 /// What an expression names, by kind, each sorted by name.
@@ -92,9 +92,11 @@ impl<E: Env> Core<E> {
         let mut effort = Effort::new(&pause);
         let mut starred = false;
         let mut found_any = false;
-        for part in expression.split(',').filter(|part| !part.is_empty()) {
+        let whole = matches!(expression, "" | "_all");
+        let parts = if whole { "*" } else { expression };
+        for part in parts.split(',').filter(|part| !part.is_empty()) {
             let part = date_math::resolve(part, self.now_ms())?;
-            let part = if part == "_all" { "*" } else { &*part };
+            let part = &*part;
             effort.check()?;
             effort.look().await;
             if let (Some(excluded), true) = (part.strip_prefix('-'), starred) {
@@ -103,6 +105,10 @@ impl<E: Env> Core<E> {
                 take_away(&mut aliases, &excluded, &mut effort).await;
                 take_away(&mut streams, &excluded, &mut effort).await;
                 continue;
+            }
+            // `_all` in a list among them.
+            if part.starts_with('_') {
+                return Err(reserved(part));
             }
             if part.contains('*') {
                 starred = true;

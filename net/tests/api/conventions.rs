@@ -376,6 +376,32 @@ fn a_semicolon_stands_between_parameters() {
     });
 }
 
+/// `_all` stands for all indices where it stands alone.
+#[test]
+fn names_of_calls_are_no_names_of_indices() {
+    let wrong = |name: &str| {
+        format!(
+            "400 invalid_index_name_exception: Invalid index name [{name}], must not start with '_'."
+        )
+    };
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        for target in ["/_resolve/index/_all,-a", "/_all,-a/_search", "/_all,-a"] {
+            assert_eq!(client.bad("GET", target, "").await, wrong("_all"), "{target}");
+        }
+        assert_eq!(client.bad("GET", "/_resolve/index/*,_x", "").await, wrong("_x"));
+        for target in ["/_resolve/index/_all", "/_resolve/index/*", "/_resolve/index/a*,-b*"] {
+            let found = client.good("GET", target, "").await;
+            assert_eq!(at(&found, &["indices"]).as_array().map(<[_]>::len), Some(1), "{target}");
+        }
+        let none = client.good("GET", "/_resolve/index/*,-a", "").await;
+        assert_eq!(at(&none, &["indices"]).as_array().map(<[_]>::len), Some(0));
+        // There is such a call of named indices alone.
+        let told = client.bad("GET", "/_field_usage_stats", "").await;
+        assert_eq!(told, wrong("_field_usage_stats"));
+    });
+}
+
 /// Half a kilobyte was asked for each byte of a body that names its fields once; and whoever asked for another
 /// encoding was told in JSON that there is no memory for the answer.
 #[test]
