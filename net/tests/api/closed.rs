@@ -1,5 +1,8 @@
 //! Indices that several clients close, open and delete at once.
 
+use std::time::Duration;
+
+use env::{Clock, Env};
 use json::Value;
 use sim::Sim;
 
@@ -271,4 +274,48 @@ fn an_index_that_is_deleted_meanwhile_is_told_by_its_name() {
         }
     }
     assert!(met > 0, "none came too late");
+}
+
+/// Whoever makes one of a closed index, or of one that is closed meanwhile, is told which is closed.
+#[test]
+fn a_closed_source_is_told_by_its_own_name() {
+    let told_of = |answer: &http::client::Response| {
+        let told = value(answer);
+        let name = at(&told, &["error", "index"]).as_str().unwrap_or_default().to_owned();
+        (failure(answer), name)
+    };
+    let expected = ("400 index_closed_exception: closed".to_owned(), "a".to_owned());
+    let mut meanwhile = 0;
+    for moment in 0..30 {
+        let sim = Sim::new(moment);
+        let env = sim.env();
+        with_clients_on(&sim, 2, |clients| async {
+            let [mut maker, mut other]: [Client; 2] = clients.try_into().ok().expect("two");
+            let lines: String = (0..600).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
+            maker.good("POST", "/a/_bulk?refresh", &lines).await;
+            maker.good("PUT", "/a/_settings", r#"{"index.blocks.write":true}"#).await;
+            let close = async {
+                env.clock().sleep(Duration::from_micros(moment * moment * 400)).await;
+                other.call("POST", "/a/_close", "").await
+            };
+            let make = async { maker.call("POST", "/a/_clone/c", "").await };
+            type Work<'a> = std::pin::Pin<Box<dyn Future<Output = http::client::Response> + 'a>>;
+            let works: [Work<'_>; 2] = [Box::pin(make), Box::pin(close)];
+            let told = env::join_all(works.into()).await;
+            assert_eq!(told[1].status, 200, "{}", told[1].text());
+            if told[0].status != 200 {
+                assert_eq!(told_of(&told[0]), expected, "moment {moment}: {}", told[0].text());
+                meanwhile += 1;
+            }
+            for (call, body) in [
+                ("_clone/x", ""),
+                ("_shrink/x", ""),
+                ("_split/x", r#"{"settings":{"index.number_of_shards":2}}"#),
+            ] {
+                let answer = maker.call("POST", &format!("/a/{call}"), body).await;
+                assert_eq!(told_of(&answer), expected, "{call}");
+            }
+        });
+    }
+    assert!((1..30).contains(&meanwhile), "{meanwhile} of 30");
 }
