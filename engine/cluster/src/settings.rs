@@ -230,6 +230,13 @@ impl IndexSettings {
         self.flat.insert(name.to_owned(), value.into());
     }
 
+    /// Sets what nobody has set.
+    pub(crate) fn fill(&mut self, name: &str, value: &str) {
+        if !self.flat.contains_key(name) {
+            self.flat.insert(name.to_owned(), Value::from(value));
+        }
+    }
+
     /// Flat names, values as text: for the state.
     pub fn to_flat(&self) -> Value {
         Value::Object(self.flat.iter().map(|(name, value)| (name.clone(), value.clone())).collect())

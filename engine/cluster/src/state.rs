@@ -28,6 +28,8 @@ pub struct State {
     pub created_ms: Option<i64>,
     /// Indices by name.
     pub indices: Arc<BTreeMap<Arc<str>, Arc<Index>>>,
+    /// Name of the index of each id: derived from `indices`.
+    pub(crate) names: Arc<BTreeMap<[u8; 16], Arc<str>>>,
     /// Names of the indices behind each alias, sorted: derived from `indices`.
     pub aliases: Arc<Aliases>,
     /// What new indices begin with.
@@ -97,7 +99,7 @@ impl State {
 
     /// The index with that id.
     pub fn index_by_uuid(&self, uuid: [u8; 16]) -> Option<&Arc<Index>> {
-        self.indices.values().find(|index| index.uuid == uuid)
+        self.indices.get(self.names.get(&uuid)?)
     }
 
     /// There is no such index any more: it is told by the name that it had, where that is known.
@@ -199,8 +201,26 @@ impl State {
     ) -> Self {
         let aliases =
             if aliases_changed { derive_aliases(&indices) } else { Arc::clone(&self.aliases) };
-        Self { version: self.version + 1, indices: Arc::new(indices), aliases, ..self.clone() }
+        let names = match are_named_alike(&self.indices, &indices) {
+            true => Arc::clone(&self.names),
+            false => {
+                let named = indices.values().map(|index| (index.uuid, Arc::clone(&index.name)));
+                Arc::new(named.collect())
+            }
+        };
+        let indices = Arc::new(indices);
+        Self { version: self.version + 1, indices, names, aliases, ..self.clone() }
     }
+}
+
+/// Are these the same indices, whatever else is said of them?
+fn are_named_alike(
+    one: &BTreeMap<Arc<str>, Arc<Index>>,
+    two: &BTreeMap<Arc<str>, Arc<Index>>,
+) -> bool {
+    let mut both = one.values().zip(two.values());
+    one.len() == two.len()
+        && both.all(|(a, b)| Arc::ptr_eq(a, b) || (a.uuid == b.uuid && a.name == b.name))
 }
 
 fn derive_aliases(indices: &BTreeMap<Arc<str>, Arc<Index>>) -> Arc<Aliases> {

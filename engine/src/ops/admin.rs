@@ -280,9 +280,10 @@ impl<E: Env> Core<E> {
         let indices =
             self.indices(gate, "indices:admin/cache/clear", expression, Call::new(options)).await?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
-        let directory = self.directory();
+        let (directory, pause) = (self.directory(), self.pause());
         let mut shards = Shards::default();
         for index in &indices {
+            pause().await;
             for number in 0..index.settings.shard_count() {
                 shards.total += 1 + index.settings.replica_count();
                 let shard = ShardId { index: index.uuid, number };
@@ -300,10 +301,11 @@ impl<E: Env> Core<E> {
         indices: &[Arc<Index>],
         call: impl Fn(env::reply::Reply<Called<()>>) -> ShardCall,
     ) -> Shards {
-        let mut shards = Shards::default();
+        let (mut shards, pause) = (Shards::default(), self.pause());
         let mut under_way = Vec::new();
         for index in indices {
             for number in 0..index.settings.shard_count() {
+                pause().await;
                 let shard = ShardId { index: index.uuid, number };
                 shards.total += 1 + index.settings.replica_count();
                 let sent = match self.settled(shard).await {
@@ -314,6 +316,7 @@ impl<E: Env> Core<E> {
             }
         }
         for (index, number, sent) in under_way {
+            pause().await;
             let answer = match sent {
                 Ok(sent) => sent.answer().await,
                 Err(down) => Err(down),

@@ -206,21 +206,16 @@ fn check_room(state: &State, new: &IndexSettings) -> Result<()> {
 }
 
 /// Settings that Elasticsearch shows although nobody set them.
-pub(super) fn with_defaults(settings: IndexSettings) -> IndexSettings {
-    let mut flat = settings.to_flat();
-    if let Some(object) = flat.as_object_mut() {
-        for (name, default) in [
-            ("index.number_of_shards", "1"),
-            ("index.number_of_replicas", "1"),
-            ("index.routing.allocation.include._tier_preference", "data_content"),
-        ] {
-            object.get_or_insert_with(name, || Value::from(default));
-        }
+pub(super) fn with_defaults(mut settings: IndexSettings) -> IndexSettings {
+    for (name, default) in [
+        ("index.number_of_shards", "1"),
+        ("index.number_of_replicas", "1"),
+        ("index.routing.allocation.include._tier_preference", "data_content"),
+    ] {
+        settings.fill(name, default);
     }
-    let mut whole = IndexSettings::from_flat(&flat);
-    whole.keep_routing_shards(settings.routing_shards_kept());
-    whole.expand_replicas();
-    whole
+    settings.expand_replicas();
+    settings
 }
 
 /// Reads the `aliases` of a create request.
