@@ -25,9 +25,10 @@ pub struct Reply {
     pub memory: Option<Arc<Taken>>,
 }
 
-/// The version that warnings name, and a commit, whose place there must not be empty.
+/// The version that warnings name, and the commit: the word for one that is not known, since readers of
+/// the header take nothing else there but digits of a hash.
 const VERSION: &str = crate::rest::VERSION;
-const HASH: &str = "corelode";
+const HASH: &str = "unknown";
 
 /// The type of JSON answers.
 pub const JSON: &str = "application/json";
@@ -73,8 +74,7 @@ impl Reply {
     /// With a warning: something is deprecated. Clients show it to people, so it needs a cause.
     #[must_use]
     pub fn warn(self, sentence: &str) -> Self {
-        let text = sentence.replace('\\', "\\\\").replace('"', "\\\"");
-        let value = format!("299 Elasticsearch-{VERSION}-{HASH} \"{text}\"");
+        let value = format!("299 Elasticsearch-{VERSION}-{HASH} \"{}\"", quoted(sentence));
         self.field("Warning", value)
     }
 
@@ -95,5 +95,40 @@ impl Reply {
             answer.field("connection", b"keep-alive");
         }
         answer.length(self.body.len());
+    }
+}
+
+/// A text between the quotes of a warning: what ends it, or escapes, has a backslash in front, and what is no
+/// printable letter of ASCII is escaped by its bytes of UTF-8, as is the percent sign of such an escape.
+fn quoted(text: &str) -> String {
+    use std::fmt::Write;
+    let mut quoted = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'\\' | b'"' => quoted.extend(['\\', char::from(byte)]),
+            b'%' => quoted.push_str("%25"),
+            b'\t' | b' '..=b'~' => quoted.push(char::from(byte)),
+            _ => write!(quoted, "%{byte:02X}").expect("a text takes all"),
+        }
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line end in the name of a template began another field of the head.
+    #[test]
+    fn a_warning_holds_printable_letters_alone() {
+        for (text, shown) in [
+            ("plain [a], {b} ~!", "plain [a], {b} ~!"),
+            (r#"a "b" \c"#, r#"a \"b\" \\c"#),
+            ("100%\tof", "100%25\tof"),
+            ("a\r\nSet-Cookie: x\0\x7f", "a%0D%0ASet-Cookie: x%00%7F"),
+            ("ä€😀", "%C3%A4%E2%82%AC%F0%9F%98%80"),
+        ] {
+            assert_eq!(quoted(text), shown);
+        }
     }
 }

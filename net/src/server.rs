@@ -253,6 +253,10 @@ struct Come<'a> {
     left: &'a Left,
 }
 
+/// What whoever says something of frozen indices is told.
+const IGNORE_THROTTLED: &str = "[ignore_throttled] parameter is deprecated because frozen indices have been \
+                                deprecated. Consider cold or frozen tiers in place of frozen indices.";
+
 /// Methods that Elasticsearch knows, and no path has.
 const NAMES_OF_OTHERS: [&str; 3] = ["PATCH", "TRACE", "CONNECT"];
 
@@ -556,6 +560,9 @@ impl<E: Env> Inner<E> {
             told: std::cell::RefCell::default(),
             wait_seconds: std::cell::Cell::default(),
         };
+        if params.text("ignore_throttled").is_some() {
+            gate.warn(IGNORE_THROTTLED);
+        }
         let answered = rest::watched::answer(&call).await;
         audit::answered(&call, &answered);
         let warnings = gate.origin().warnings.as_ref();

@@ -178,6 +178,12 @@ pub const TABLE: &[Known] = &[
     known("index.merge.policy.expunge_deletes_allowed", Dynamic, AT_LEAST_0, "10.0"),
     known("index.merge.policy.floor_segment", Dynamic, Type::Bytes, "2mb"),
     known("index.merge.policy.max_merge_at_once", Dynamic, Type::Int(2, i32::MAX as i64), "10"),
+    known(
+        "index.merge.policy.max_merge_at_once_explicit",
+        Dynamic,
+        Type::Int(2, i32::MAX as i64),
+        "30",
+    ),
     known("index.merge.policy.max_merged_segment", Dynamic, Type::Bytes, "5gb"),
     known("index.merge.policy.merge_factor", Dynamic, Type::Int(2, i32::MAX as i64), "32"),
     known("index.merge.policy.segments_per_tier", Dynamic, Type::FloatIn(2.0, f64::MAX), "10.0"),

@@ -30,9 +30,21 @@ const RETENTION: [&str; 2] = ["index.translog.retention.age", "index.translog.re
 const RETENTION_IGNORED: &str = "Translog retention settings [index.translog.retention.age] and [index.translog.retention.size] \
      are deprecated and effectively ignored. They will be removed in a future version.";
 
+/// Settings that are kept and will be none some day.
+const SETTINGS: [&str; 1] = ["index.merge.policy.max_merge_at_once_explicit"];
+
 /// Does a request name one of the settings that [`Core::warn_of_settings`] tells of?
 pub(super) fn names_any<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    names.any(|name| RETENTION.contains(&name))
+    names.any(|name| RETENTION.contains(&name) || SETTINGS.contains(&name))
+}
+
+/// Settings of an index, or of a template.
+pub(super) fn settings(gate: &dyn Gate, settings: &IndexSettings) {
+    for name in SETTINGS.iter().filter(|name| settings.text(name).is_some()) {
+        gate.warn(&format!(
+            "[{name}] setting was deprecated in Elasticsearch and will be removed in a future release."
+        ));
+    }
 }
 
 /// Mappings as a request gave them.
@@ -69,10 +81,11 @@ impl<E: Env> Core<E> {
     /// Settings of an index that were set, by a request or by the templates of a new one, and are ignored.
     pub(super) fn warn_of_settings(&self, gate: &dyn Gate, index: [u8; 16]) {
         let state = self.state();
-        let settings = state.index_by_uuid(index).map(|index| &index.settings);
-        if settings.is_some_and(|it| RETENTION.iter().any(|name| it.text(name).is_some())) {
+        let Some(index) = state.index_by_uuid(index) else { return };
+        if RETENTION.iter().any(|name| index.settings.text(name).is_some()) {
             gate.warn(RETENTION_IGNORED);
         }
+        settings(gate, &index.settings);
     }
 
     /// Several templates of the old kind for one new index; `settings` are the request's.

@@ -93,6 +93,15 @@ impl<E: Env> Core<E> {
             }
             _ => None,
         };
+        let part = match &command {
+            Command::PutIndexTemplate { template, .. } => template.template.as_ref(),
+            Command::PutComponentTemplate { template, .. } => Some(&template.template),
+            Command::PutLegacyTemplate { template, .. } => Some(&template.part),
+            _ => None,
+        };
+        if let Some(settings) = part.and_then(|part| part.settings.as_ref()) {
+            deprecated::settings(gate, settings);
+        }
         self.done(command).await?;
         Ok(warning)
     }

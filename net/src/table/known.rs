@@ -24,8 +24,12 @@ const fn own(name: &'static str) -> Known {
 }
 
 /// Which indices are meant.
-pub(super) const INDICES: &[Known] =
-    &[own("ignore_unavailable"), own("allow_no_indices"), own("expand_wildcards")];
+pub(super) const INDICES: &[Known] = &[
+    own("ignore_unavailable"),
+    own("allow_no_indices"),
+    own("expand_wildcards"),
+    flag("ignore_throttled").idle().unoffered(),
+];
 
 /// A body in the query.
 pub(super) const SOURCE: &[Known] =
@@ -119,7 +123,6 @@ pub(super) const SEARCH: &[Known] = &[
     Known::new("pre_filter_shard_size", Int).unoffered(),
     flag("request_cache").idle(),
     flag("typed_keys"),
-    flag("ignore_throttled").idle(),
     flag("force_synthetic_source").idle(),
     own("min_compatible_shard_node").idle(),
     text("stats"),
@@ -145,7 +148,6 @@ pub(super) const MULTI_SEARCH: &[Known] = &[
     flag("include_named_queries_score"),
     flag("typed_keys"),
     flag("ccs_minimize_roundtrips").idle(),
-    flag("ignore_throttled").idle(),
 ];
 
 pub(super) const RANK_EVAL: &[Known] = &[own("search_type")];
@@ -237,13 +239,8 @@ pub(super) const EXPLAIN: &[Known] =
 pub(super) const VALIDATE: &[Known] =
     &[flag("explain"), flag("rewrite").idle(), flag("all_shards")];
 
-pub(super) const COUNT: &[Known] = &[
-    own("min_score"),
-    Known::new("terminate_after", Int),
-    text("routing"),
-    own("preference"),
-    flag("ignore_throttled").idle(),
-];
+pub(super) const COUNT: &[Known] =
+    &[own("min_score"), Known::new("terminate_after", Int), text("routing"), own("preference")];
 
 pub(super) const CREATE_INDEX: &[Known] = &[own("wait_for_active_shards")];
 
@@ -332,8 +329,7 @@ pub(super) const FIELD_CAPS: &[Known] = &[
 pub(super) const SEARCH_SHARDS: &[Known] =
     &[own("preference"), text("routing"), flag("local").idle(), time("master_timeout").idle()];
 
-pub(super) const RESOLVE_CLUSTER: &[Known] =
-    &[flag("ignore_throttled").idle(), time("timeout").idle()];
+pub(super) const RESOLVE_CLUSTER: &[Known] = &[time("timeout").idle()];
 
 pub(super) const RELOAD: &[Known] = &[text("resource").idle()];
 
@@ -407,8 +403,7 @@ pub(super) const CAT_NODES: &[Known] = &[flag("full_id"), flag("include_unloaded
 pub(super) const CAT_RECOVERY: &[Known] =
     &[flag("active_only"), flag("detailed").idle(), text("index")];
 
-pub(super) const CAT_SEGMENTS: &[Known] =
-    &[flag("ignore_throttled").idle(), flag("allow_closed").idle()];
+pub(super) const CAT_SEGMENTS: &[Known] = &[flag("allow_closed").idle()];
 
 pub(super) const CAT_SNAPSHOTS: &[Known] = &[flag("ignore_unavailable").idle()];
 

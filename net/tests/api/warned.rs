@@ -9,7 +9,7 @@ async fn warned(client: &mut Client, method: &str, target: &str, body: &str) -> 
     let fields = response.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("warning"));
     fields
         .map(|(_, value)| {
-            let sentence = value.strip_prefix("299 Elasticsearch-8.19.0-corelode \"");
+            let sentence = value.strip_prefix("299 Elasticsearch-8.19.0-unknown \"");
             sentence.and_then(|rest| rest.strip_suffix('"')).expect("a warning").to_owned()
         })
         .collect()
@@ -157,5 +157,59 @@ fn settings_that_nothing_heeds_are_told() {
         assert_eq!(warned(client, "PUT", "/_index_template/t", &template).await, NONE);
         assert_eq!(warned(client, "PUT", "/t1/_doc/1", "{}").await, told);
         assert_eq!(warned(client, "PUT", "/t1/_doc/2", "{}").await, NONE);
+    });
+}
+
+/// Older clients say it with each search, and with what they ask of indices.
+#[test]
+fn whoever_says_something_of_frozen_indices_is_warned() {
+    const THROTTLED: &str = "[ignore_throttled] parameter is deprecated because frozen indices have been \
+                             deprecated. Consider cold or frozen tiers in place of frozen indices.";
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        for (method, path) in
+            [("GET", "/a/_search"), ("HEAD", "/a"), ("GET", "/_count"), ("GET", "/a/_mapping")]
+        {
+            let target = format!("{path}?ignore_throttled=false");
+            assert_eq!(warned(&mut client, method, &target, "").await, [THROTTLED], "{path}");
+            assert_eq!(warned(&mut client, method, path, "").await, NONE, "{path}");
+        }
+        let missing = client.call("GET", "/none/_search?ignore_throttled", "").await;
+        assert_eq!(missing.status, 404);
+        assert!(missing.field("warning").is_some_and(|told| told.contains(THROTTLED)));
+    });
+}
+
+#[test]
+fn a_setting_of_forced_merges_is_kept_and_told() {
+    const TOLD: &str = "[index.merge.policy.max_merge_at_once_explicit] setting was deprecated in Elasticsearch \
+                        and will be removed in a future release.";
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let set = r#"{"settings":{"index.merge.policy.max_merge_at_once_explicit":20}}"#;
+        assert_eq!(warned(client, "PUT", "/a", set).await, [TOLD]);
+        assert_eq!(warned(client, "PUT", "/b", "").await, NONE);
+        assert_eq!(warned(client, "PUT", "/b/_settings", set).await, [TOLD]);
+        let other = r#"{"index.refresh_interval":"7s"}"#;
+        assert_eq!(warned(client, "PUT", "/b/_settings", other).await, NONE);
+        let template = format!(r#"{{"index_patterns":["c*"],"template":{set}}}"#);
+        assert_eq!(warned(client, "PUT", "/_index_template/c", &template).await, [TOLD]);
+        assert_eq!(warned(client, "PUT", "/c", "").await, [TOLD]);
+        let told = client.bad("PUT", "/d", &set.replace("20", "1")).await;
+        assert!(told.contains("must be >= 2"), "{told}");
+    });
+}
+
+/// A name of whatever letters stands in the sentence, and must not end it, or the field.
+#[test]
+fn a_warning_names_things_in_letters_of_a_header() {
+    with_node(|mut client| async move {
+        let old = r#"{"template":{},"deprecated":true}"#;
+        client.good("PUT", "/_component_template/%C3%A4%25", old).await;
+        let uses = r#"{"index_patterns":["t-*"],"composed_of":["ä%"]}"#;
+        assert_eq!(
+            warned(&mut client, "PUT", "/_index_template/t", uses).await,
+            ["index template [t] uses deprecated component template [%C3%A4%25]"]
+        );
     });
 }
