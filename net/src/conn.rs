@@ -188,7 +188,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 self.pay().await;
             }
             Need::Refuse(refusal) => {
-                let reply = self.door.service.refuse(refusal);
+                let head = self.incoming.as_ref().map(|incoming| &incoming.head);
+                let reply = self.door.service.refuse(refusal, head);
                 self.append(reply, Manner { close: true, ..Manner::default() }).await?;
                 self.write_out().await?;
                 self.linger().await;

@@ -25,7 +25,7 @@ use crate::audit;
 use crate::call::Call;
 use crate::conn::{self, Door, Memory, Refusal, Room, Service};
 use crate::fail::{self, Trace};
-use crate::format::Encoding;
+use crate::format::{self, Encoding};
 use crate::lanes::Lanes;
 use crate::limits::{ANYBODYS_BYTES_MAX, Limits};
 use crate::media::{self, Wanted};
@@ -212,7 +212,7 @@ impl<E: Env> Service for Front<E> {
         Box::pin(async move { inner.judge(&head, peer).await })
     }
 
-    fn refuse(&self, refusal: Refusal) -> Reply {
+    fn refuse(&self, refusal: Refusal, head: Option<&http::Head>) -> Reply {
         let error = match refusal {
             Refusal::Fault(fault @ Fault::LineTooLong(_)) => {
                 Error::new(400, "too_long_http_line_exception", fault.to_string())
@@ -223,7 +223,28 @@ impl<E: Env> Service for Front<E> {
             Refusal::Fault(fault) => return Reply::empty(fault.status()),
             Refusal::Memory { wanted_bytes } => self.0.no_memory(wanted_bytes),
         };
-        fail::reply(&error, Trace::No)
+        let reply = fail::reply(&error, Trace::No);
+        match head {
+            Some(head) => as_asked(reply, head),
+            None => reply,
+        }
+    }
+}
+
+/// The short answer to a request of which nothing but the head is read, in the encoding that it asks for.
+fn as_asked(mut reply: Reply, head: &http::Head) -> Reply {
+    let mut look = Look::default();
+    let params = Params::parse(&Target::new(head.target()));
+    let read = params.and_then(|params| look.read(&params, head));
+    if matches!(read, Ok(Ok(())))
+        && let Some(body) = format::of_json(look.wanted.encoding, &reply.body)
+    {
+        reply.body = body;
+        reply.content_type = Some(look.wanted.content_type());
+    }
+    match head.text("x-opaque-id") {
+        Some(id) => reply.field("X-Opaque-Id", id.to_owned()),
+        None => reply,
     }
 }
 

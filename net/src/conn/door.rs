@@ -32,8 +32,9 @@ pub trait Service: 'static {
     /// is.
     fn judge(&self, head: Head, peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>>;
 
-    /// The answer to a message that is refused before it is a request.
-    fn refuse(&self, refusal: Refusal) -> Reply;
+    /// The answer to a message that is refused before it is a request; `head` is its head, where that has
+    /// come.
+    fn refuse(&self, refusal: Refusal, head: Option<&Head>) -> Reply;
 }
 
 /// Why a message does not become a request.

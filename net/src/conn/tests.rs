@@ -86,7 +86,7 @@ impl Service for Echo {
         })
     }
 
-    fn refuse(&self, refusal: Refusal) -> Reply {
+    fn refuse(&self, refusal: Refusal, _head: Option<&Head>) -> Reply {
         match refusal {
             Refusal::Fault(fault) => Reply::empty(fault.status()),
             Refusal::Memory { .. } => Reply::empty(429),

@@ -436,8 +436,20 @@ fn other_encodings_take_the_memory_that_they_need_and_tell_where_there_is_none()
             let body = String::from_utf8_lossy(&told.body).into_owned();
             assert!(body.contains("circuit_breaking_exception"), "{encoding}: {body}");
         }
-        held.clear();
-        client.good("GET", "/wide*/_mapping", "").await;
+        // The connection serves on.
+        client.good("GET", "/", "").await;
+        // A body of no length that was told: the memory for it ends while it comes.
+        let mut endless =
+            b"PUT /f/_doc/2 HTTP/1.1\r\nHost: a\r\nContent-Type: application/cbor\r\n\
+            X-Opaque-Id: me\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n"
+                .to_vec();
+        endless.resize(endless.len() + (32 << 20), 0);
+        client.push(&endless).await;
+        let told = client.answer("PUT", "/f/_doc/2").await;
+        assert_eq!((told.status, told.field("x-opaque-id")), (429, Some("me")));
+        assert_eq!(told.field("content-type"), Some("application/cbor"));
+        assert!(!told.body.starts_with(b"{"), "{}", String::from_utf8_lossy(&told.body));
+        assert!(String::from_utf8_lossy(&told.body).contains("circuit_breaking_exception"));
     });
 }
 

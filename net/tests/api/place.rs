@@ -313,6 +313,11 @@ impl Client {
         self.stream.write_all(&bytes).await.expect("the connection is open");
     }
 
+    /// Sends bytes as they are, as far as the other side takes them.
+    pub async fn push(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+    }
+
     /// Closes its sending half alone.
     pub async fn finish(&mut self) {
         self.stream.finish().await.expect("the connection is open");
