@@ -28,6 +28,7 @@ fn with_device() -> State {
     let device = Device::new(Hash([3; 32]), "BCDFGHJK".into(), "c1".into(), Vec::new(), 0);
     let state = apply(&state, &Command::PutDevice { device, now: 0 }).0;
     let decide = Command::DecideDevice {
+        by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),
         uid: state.user("ann").expect("there").uid,
@@ -60,6 +61,7 @@ fn who_began_in_time_with_a_pushed_request_may_decide_later() {
     let state = apply(&state, &Command::PutPending { pending: other, now: 300_000 }).0;
     is_same_from_disk(&state);
     let decide = |n: u8| Command::Decide {
+        by: None,
         pending: Hash([n; 32]),
         code: Some(code(&state, n)),
         consent: None,
@@ -93,7 +95,8 @@ fn narrowed_tokens_are_no_families() {
         granted(outcome);
         state = next;
     }
-    let mint = Command::Mint { grant: (**state.grant(first).expect("lives")).clone(), now: 100 };
+    let mint =
+        Command::Mint { by: None, grant: (**state.grant(first).expect("lives")).clone(), now: 100 };
     let state = apply(&state, &mint).0;
     assert!(state.grant(first).is_some(), "two families are not fifty");
     let mut full = state;
@@ -116,6 +119,7 @@ fn what_was_given_is_taken_back_whole() {
         scopes: Vec::new(),
     };
     let decide = Command::Decide {
+        by: None,
         pending: Hash([5; 32]),
         code: Some(code(&state, 1)),
         consent: Some(consent),
@@ -173,6 +177,7 @@ fn a_device_that_comes_too_late_is_told_so_for_a_while() {
     is_same_from_disk(&state);
     assert_eq!(apply(&state, &poll(700_001)).1, Outcome::Wait(Waiting::Expired));
     let decide = Command::DecideDevice {
+        by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),
         uid: 1,
@@ -265,6 +270,7 @@ fn an_unreviewed_client_goes_when_nobody_used_it_for_ninety_days() {
     let (known, _) = apply(&with_code(), &redeem(10));
     let grant = known.grants.values().next().expect("redeemed");
     let mint = |now| Command::Mint {
+        by: None,
         grant: Grant {
             client: Some("c2".into()),
             created: now,

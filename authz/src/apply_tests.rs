@@ -101,6 +101,7 @@ fn with_code() -> State {
     let state = start();
     let state = apply(&state, &Command::PutPending { pending: pending(5, 0), now: 0 }).0;
     let decide = Command::Decide {
+        by: None,
         pending: Hash([5; 32]),
         code: Some(code(&state, 1)),
         consent: None,
@@ -148,6 +149,7 @@ fn bootstrap_makes_the_users_once() {
 #[test]
 fn a_stronger_hash_does_not_undo_a_change() {
     let set = |password, instead_of| Command::SetPassword {
+        by: None,
         user: "elastic".into(),
         password,
         instead_of,
@@ -156,7 +158,12 @@ fn a_stronger_hash_does_not_undo_a_change() {
     let (before, _) = apply(&State::default(), &Command::Bootstrap { password: hash(1) });
     let (changed, outcome) = apply(&before, &set(hash(2), None));
     assert_eq!(outcome, Outcome::Changed);
-    let expected = User { password: hash(2), ..(**before.user("elastic").expect("made")).clone() };
+    let password_version = changed.version;
+    let expected = User {
+        password: hash(2),
+        password_version,
+        ..(**before.user("elastic").expect("made")).clone()
+    };
     assert_eq!(**changed.user("elastic").expect("still there"), expected);
     let (after, outcome) = apply(&changed, &set(hash(3), Some(hash(1))));
     assert_eq!(outcome, Outcome::Unchanged);
@@ -310,10 +317,12 @@ fn a_suspended_client_loses_its_grants_for_good() {
 #[test]
 fn a_request_is_answered_once() {
     let state = apply(&start(), &Command::PutPending { pending: pending(5, 0), now: 0 }).0;
-    let deny = Command::Decide { pending: Hash([5; 32]), code: None, consent: None, now: 1 };
+    let deny =
+        Command::Decide { by: None, pending: Hash([5; 32]), code: None, consent: None, now: 1 };
     let (state, outcome) = apply(&state, &deny);
     assert_eq!(outcome, Outcome::Changed);
     let allow = Command::Decide {
+        by: None,
         pending: Hash([5; 32]),
         code: Some(code(&state, 1)),
         consent: None,
@@ -357,6 +366,7 @@ fn a_device_is_let_in_once() {
         now,
     };
     let decide = |scopes, now| Command::DecideDevice {
+        by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),
         uid: start().user("ann").expect("there").uid,
@@ -446,10 +456,11 @@ fn a_new_password_ends_sessions() {
     };
     let mut state = start();
     for n in 0..3 {
-        let put = Command::PutSession { session: session(n), instead_of: None, now: 1 };
+        let put = Command::PutSession { by: None, session: session(n), instead_of: None, now: 1 };
         state = apply(&state, &put).0;
     }
     let set = |keep| Command::SetPassword {
+        by: None,
         user: "ann".into(),
         password: PasswordHash::nobody(),
         instead_of: None,
@@ -476,3 +487,5 @@ fn a_whole_state_is_read_as_it_was_written() {
 
 #[path = "apply_ends_tests.rs"]
 mod ends;
+#[path = "apply_proof_tests.rs"]
+mod proof;

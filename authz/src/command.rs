@@ -14,6 +14,7 @@ use crate::record::client::Client;
 use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
 use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
 use crate::record::profile::Profile;
+use crate::record::proof::Proof;
 use crate::record::role::Role;
 use crate::record::session::Session;
 use crate::record::user::User;
@@ -37,6 +38,9 @@ choice! {
             instead_of: Option<PasswordHash>,
             /// A session that stays.
             keep: Option<Hash>,
+            /// What let in whoever changes the own password: refused where it lets in no more, so that who has an
+            /// old password does not replace the new one.
+            by: Option<Proof>,
         },
         /// Makes or changes a user. Without a password the user must be there, and keeps its own.
         PutUser {
@@ -139,6 +143,8 @@ choice! {
         Mint {
             /// The grant; its number is given here.
             grant: Grant,
+            /// What let in whoever asks for it.
+            by: Option<Proof>,
             /// When.
             now: u64,
         },
@@ -257,6 +263,8 @@ choice! {
             code: Option<Code>,
             /// Asked for no more.
             consent: Option<Consent>,
+            /// The session that decides; none in logs of before it was judged, and neither was the client.
+            by: Option<Proof>,
             /// When.
             now: u64,
         },
@@ -293,6 +301,8 @@ choice! {
             session: Session,
             /// The one it replaces.
             instead_of: Option<Hash>,
+            /// What lets its person in.
+            by: Option<Proof>,
             /// When.
             now: u64,
         },
@@ -332,6 +342,8 @@ choice! {
             uid: u64,
             /// What is granted; none refuses.
             scopes: Option<Vec<String>>,
+            /// As with `Decide`.
+            by: Option<Proof>,
             /// When.
             now: u64,
         },
@@ -442,6 +454,7 @@ mod tests {
                 password: password.clone(),
                 instead_of: Some(password.clone()),
                 keep: Some(Hash([1; 32])),
+                by: Some(Proof::Password { user: "ann".into(), uid: 1, version: 2 }),
             },
             Command::PutUser { user: User::elastic(password), keep_password: true },
             Command::RotateKeys {},

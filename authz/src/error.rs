@@ -30,6 +30,8 @@ pub enum Error {
     Gone,
     /// Somebody else changed the thing meanwhile.
     Changed,
+    /// What let the caller in counts no more: the password was changed meanwhile, the session or grant ended.
+    Lapsed,
     /// There are as many of the kind as there may be.
     Crowded {
         /// How many.
@@ -88,6 +90,7 @@ impl fmt::Display for Error {
             }
             Self::Gone => f.write_str("the request is over"),
             Self::Changed => f.write_str("somebody else changed it meanwhile"),
+            Self::Lapsed => f.write_str("what let the caller in counts no more"),
             Self::Malformed { what, reason } => write!(f, "{what}: {reason}"),
             Self::Version { reason } | Self::Store { reason } => {
                 write!(f, "authz state: {reason}")

@@ -123,6 +123,7 @@ fn parse_line(line: &str) -> Option<(User, Option<i64>)> {
         realm: Realm::File,
         enabled: true,
         uid: 0,
+        password_version: 0,
     };
     Some((user, born))
 }

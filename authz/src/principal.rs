@@ -10,6 +10,7 @@ use crate::oauth::scope;
 use crate::password::PasswordHash;
 use crate::record::grant::{Grant, Meaning};
 use crate::record::key::{ApiKey, ServiceToken};
+use crate::record::proof::Proof;
 use crate::record::role::{Descriptor, IndexEntry, Name, Role, SUPERUSER};
 use crate::record::user::{Realm, User};
 use crate::state::State;
@@ -197,6 +198,17 @@ impl Principal {
         state.user(&self.user.name).filter(|user| is_person && self.user.is(user))
     }
 
+    /// What let it in, for commands that must not be carried out once that lets in no more. None for users of
+    /// the operator's file, keys, and service accounts.
+    pub fn proof(&self) -> Option<Proof> {
+        match &self.via {
+            Via::Realm if self.user.realm == Realm::File => None,
+            Via::Realm => Some(self.user.proof()),
+            Via::Token(grant) | Via::Oauth(grant) => Some(Proof::Grant { id: grant.id }),
+            Via::ApiKey(_) | Via::Service(_) => None,
+        }
+    }
+
     /// Its user record.
     pub fn user(&self) -> &User {
         &self.user
@@ -283,6 +295,7 @@ fn nameless(name: &str, full_name: Option<String>, metadata: Object) -> User {
         realm: Realm::Native,
         enabled: true,
         uid: 0,
+        password_version: 0,
     }
 }
 

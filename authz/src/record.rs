@@ -5,6 +5,7 @@ pub mod client;
 pub mod grant;
 pub mod key;
 pub mod profile;
+pub mod proof;
 pub mod role;
 pub mod session;
 pub mod user;

@@ -256,7 +256,7 @@ impl Keeper {
         }
         let password = hash(env, password).await?;
         let user = user.to_owned();
-        let command = Command::SetPassword { user, password, instead_of, keep: None };
+        let command = Command::SetPassword { user, password, instead_of, keep: None, by: None };
         self.ask(command).await.map(drop)
     }
 

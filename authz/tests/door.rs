@@ -212,6 +212,7 @@ fn a_hash_of_weaker_parameters_is_replaced_at_login() {
                     nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
         let weak = PasswordHash::parse(weak).expect("well formed");
         let command = authz::Command::SetPassword {
+            by: None,
             user: "elastic".into(),
             password: weak.clone(),
             instead_of: None,
@@ -243,7 +244,7 @@ fn a_hash_made_elsewhere_lets_in_and_is_replaced_at_login() {
             ),
         ] {
             let foreign = PasswordHash::parse(hash).expect("well formed");
-            let command = authz::Command::SetPassword {
+            let command = authz::Command::SetPassword { by: None,
                 user: "elastic".into(),
                 password: foreign.clone(),
                 instead_of: None,

@@ -58,8 +58,13 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
         let name = |number: u32| format!("user{}", number % made);
         for number in 0..400 {
             let password = PasswordHash::nobody();
-            let command =
-                Command::SetPassword { user: name(number), password, instead_of: None, keep: None };
+            let command = Command::SetPassword {
+                by: None,
+                user: name(number),
+                password,
+                instead_of: None,
+                keep: None,
+            };
             keeper.ask(command).await.unwrap_or_else(|error| panic!("password {number}: {error}"));
         }
         for number in 0..made {

@@ -67,8 +67,13 @@ async fn prepare(keeper: &Keeper) {
         spent: None,
         burnt: false,
     };
-    let decide =
-        Command::Decide { pending: Hash([5; 32]), code: Some(code), consent: None, now: 1 };
+    let decide = Command::Decide {
+        by: None,
+        pending: Hash([5; 32]),
+        code: Some(code),
+        consent: None,
+        now: 1,
+    };
     keeper.ask(decide).await.expect("allowed");
 }
 
@@ -150,7 +155,8 @@ async fn allowed_device(keeper: &Keeper) {
     keeper.ask(Command::PutDevice { device, now: 1 }).await.expect("kept");
     let scopes = Some(vec!["self".into()]);
     let (user_code, uid) = ("BCDFGHJK".into(), user.uid);
-    let decide = Command::DecideDevice { user_code, user: "ann".into(), uid, scopes, now: 2 };
+    let decide =
+        Command::DecideDevice { by: None, user_code, user: "ann".into(), uid, scopes, now: 2 };
     keeper.ask(decide).await.expect("allowed");
 }
 
@@ -180,6 +186,7 @@ fn one_of_those_who_race_for_a_device_code_wins() {
             assert_eq!(won, 1, "{outcomes:?}");
             assert_eq!(keeper.state().grants.len(), 1);
             let decided = Command::DecideDevice {
+                by: None,
                 user_code: "BCDFGHJK".into(),
                 user: "ann".into(),
                 uid: 0,

@@ -46,7 +46,8 @@ fn token(c: &mut Criterion) {
     let uid = state.user("elastic").expect("made").uid;
     let mut last = 0;
     for _ in 0..GRANTS {
-        let (next, outcome) = apply::apply(&state, &Command::Mint { grant: grant(uid), now: 1 });
+        let (next, outcome) =
+            apply::apply(&state, &Command::Mint { by: None, grant: grant(uid), now: 1 });
         let Outcome::Granted(made, _) = outcome else { panic!("{outcome:?}") };
         (state, last) = (next, made.id);
     }

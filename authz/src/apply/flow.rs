@@ -11,6 +11,7 @@ use crate::command::{Command, Outcome, Waiting};
 use crate::error::Error;
 use crate::form::Hash;
 use crate::record::grant::{Code, Device, DeviceState, Grant, GrantKind, Notice, Pending, Pushed};
+use crate::record::proof::Proof;
 use crate::secret::is_equal;
 use crate::state::{Ends, State};
 
@@ -35,7 +36,10 @@ const WAITING_MAX: usize = 10_000;
 
 pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
     match command {
-        Command::Mint { grant, now } => {
+        Command::Mint { grant, by, now } => {
+            if has_lapsed(state, by.as_ref()) {
+                return lapsed();
+            }
             clear(state, *now);
             let grant = Grant { id: number(state), ..grant.clone() };
             granted(state, grant)
@@ -111,9 +115,12 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.pending.insert(pending.id, Arc::new(pending.clone()));
             Outcome::Created
         }
-        Command::Decide { pending, code, consent, now } => {
+        Command::Decide { pending, code, consent, by, now } => {
+            if has_lapsed(state, by.as_ref()) {
+                return lapsed();
+            }
             let Some(known) = state.pending.get(pending).cloned() else { return gone() };
-            if known.end <= *now {
+            if known.end <= *now || (by.is_some() && !is_approved(state, &known.client)) {
                 return gone();
             }
             if let Some(handle) = known.handle {
@@ -138,7 +145,10 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             Outcome::Changed
         }
         Command::Redeem { .. } => redeem(state, command),
-        Command::PutSession { session, instead_of, now } => {
+        Command::PutSession { session, instead_of, by, now } => {
+            if has_lapsed(state, by.as_ref()) {
+                return lapsed();
+            }
             clear(state, *now);
             if let Some(old) = instead_of {
                 end_session(state, *old);
@@ -173,11 +183,17 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.put_device(Arc::new(device.clone()));
             Outcome::Created
         }
-        Command::DecideDevice { user_code, user, uid, scopes, now } => {
+        Command::DecideDevice { user_code, user, uid, scopes, by, now } => {
+            if has_lapsed(state, by.as_ref()) {
+                return lapsed();
+            }
             let device =
                 state.user_codes.get(user_code).and_then(|id| state.devices.get(id)).cloned();
             let Some(device) = device else { return gone() };
             if device.end <= *now || device.state != DeviceState::Waiting {
+                return gone();
+            }
+            if by.is_some() && !is_approved(state, &device.client) {
                 return gone();
             }
             let decided = match scopes {
@@ -205,6 +221,20 @@ fn invalid() -> Outcome {
 
 fn gone() -> Outcome {
     Outcome::Refused(Error::Gone)
+}
+
+fn lapsed() -> Outcome {
+    Outcome::Refused(Error::Lapsed)
+}
+
+/// Whoever gives the command would not be let in any more.
+fn has_lapsed(state: &State, by: Option<&Proof>) -> bool {
+    by.is_some_and(|by| !by.holds(state))
+}
+
+/// May the client get anything? It may have been suspended, and its codes ended, while its owner decided.
+fn is_approved(state: &State, client: &str) -> bool {
+    state.client(client).is_some_and(|client| client.is_approved())
 }
 
 /// The head of a family of tokens that an owner granted: neither a narrowed token of one, nor a client's
@@ -416,7 +446,7 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
     };
     let user = state.users.get(&known.user);
     let user_fits = user.is_some_and(|user| user.enabled && user.uid == known.uid);
-    let client_fits = state.client(client).is_some_and(|client| client.is_approved());
+    let client_fits = is_approved(state, client);
     let resource_fits = resource.iter().all(|one| known.resource.contains(one));
     if !(redirect_fits && verifier_fits && user_fits && client_fits && resource_fits) {
         state.codes.insert(*code, Arc::new(Code { burnt: true, ..(*known).clone() }));

@@ -16,14 +16,19 @@ use crate::state::{Ends, State};
 pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
     match command {
         Command::Bootstrap { password } => bootstrap(state, password.clone()),
-        Command::SetPassword { user: name, password, instead_of, keep } => {
+        Command::SetPassword { user: name, password, instead_of, keep, by } => {
             let Some(user) = state.users.get(name).cloned() else {
                 return Outcome::Refused(Error::UnknownUser { name: name.clone() });
             };
             if instead_of.as_ref().is_some_and(|old| *old != user.password) {
                 return Outcome::Unchanged;
             }
-            let changed = User { password: password.clone(), ..(*user).clone() };
+            if by.as_ref().is_some_and(|by| !by.holds(state)) {
+                return Outcome::Refused(Error::Lapsed);
+            }
+            let password_version =
+                if instead_of.is_some() { user.password_version } else { state.version };
+            let changed = User { password: password.clone(), password_version, ..(*user).clone() };
             state.users.insert(name.clone(), Arc::new(changed));
             if instead_of.is_none() {
                 end_sessions(state, name, keep.as_ref());
@@ -223,7 +228,9 @@ fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
             user.uid = known.uid;
             if keep_password {
                 user.password = known.password.clone();
+                user.password_version = known.password_version;
             } else {
+                user.password_version = state.version;
                 end_sessions(state, &user.name, None);
             }
             if !user.enabled {
@@ -237,7 +244,10 @@ fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
                 "password must be specified unless you are updating an existing user [{name}]"
             )));
         }
-        None => user.uid = number(state),
+        None => {
+            user.uid = number(state);
+            user.password_version = state.version;
+        }
     }
     state.users.insert(user.name.clone(), Arc::new(user));
     if known.is_some() { Outcome::Changed } else { Outcome::Created }

@@ -73,6 +73,7 @@ impl Profile {
             realm: Realm::File,
             enabled: true,
             uid: 0,
+            password_version: 0,
         }
     }
 

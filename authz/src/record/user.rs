@@ -54,6 +54,9 @@ pub struct User {
     pub enabled: bool,
     /// Its number, never given again: a later user of the same name is another.
     pub uid: u64,
+    /// Which of its passwords this is: the state's version when it was given. Stays where the same password is
+    /// only hashed anew; 0 of passwords from before they were told apart, and of the first one of built-in users.
+    pub password_version: u64,
 }
 
 impl User {
@@ -69,6 +72,7 @@ impl User {
             realm: Realm::Reserved,
             enabled: true,
             uid: 0,
+            password_version: 0,
         }
     }
 
@@ -101,6 +105,15 @@ impl User {
         }
     }
 
+    /// That somebody knew the password it has now.
+    pub fn proof(&self) -> crate::record::proof::Proof {
+        crate::record::proof::Proof::Password {
+            user: self.name.clone(),
+            uid: self.uid,
+            version: self.password_version,
+        }
+    }
+
     /// Built-in users can only get another password.
     pub fn is_reserved(&self) -> bool {
         self.realm == Realm::Reserved
@@ -117,6 +130,7 @@ impl User {
             "metadata": (Value::Object(self.metadata.clone())),
             "enabled": self.enabled,
             "uid": self.uid,
+            "password_version": self.password_version,
         })
     }
 
@@ -150,6 +164,10 @@ impl User {
                 .and_then(Value::as_bool)
                 .ok_or_else(|| malformed("it is neither enabled nor disabled"))?,
             uid: value.get("uid").and_then(Value::as_u64).unwrap_or_default(),
+            password_version: value
+                .get("password_version")
+                .and_then(Value::as_u64)
+                .unwrap_or_default(),
         })
     }
 }

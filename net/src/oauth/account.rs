@@ -344,9 +344,12 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     };
     let old = Secret::new(old.to_owned());
     let checked = visit.security.authenticator.password(name.clone(), old, host(visit.peer)).await;
-    match checked {
+    let by = match checked {
         // A user of the file who has the same name is another.
-        Ok(principal) if principal.user().is(&signed_in.user) => visit.limiter.succeeded(&key),
+        Ok(principal) if principal.user().is(&signed_in.user) => {
+            visit.limiter.succeeded(&key);
+            principal.user().proof()
+        }
         Err(AuthError::Busy) => {
             visit.limiter.undo(&key, attempt);
             let why = "Many people sign in at this moment. Please try again.";
@@ -362,7 +365,7 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
             visit.limiter.failed(&key, attempt, visit.monotonic());
             return refuse("password", "The current password is wrong.");
         }
-    }
+    };
     let new = Secret::new(new.to_owned());
     let Ok(hash) = authz::store::hash(visit.core.env(), new).await else { return visit.down() };
     let command = Command::SetPassword {
@@ -370,9 +373,17 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         password: hash,
         instead_of: None,
         keep: Some(signed_in.session.id),
+        by: Some(by),
     };
-    if visit.ask(command).await.is_err() {
-        return visit.down();
+    match visit.ask(command).await {
+        Ok(_) => {}
+        // Somebody gave another one while the new one was hashed.
+        Err(authz::Error::Lapsed) => {
+            let facts = [("user", name.as_str()), ("reason", "wrong password")];
+            visit.note("password_changed", "failed", &facts);
+            return refuse("password", "The current password is wrong.");
+        }
+        Err(_) => return visit.down(),
     }
     visit.note("password_changed", "ok", &[("user", name)]);
     if posted.first("revoke_grants").is_some() {
@@ -381,8 +392,12 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
             return visit.down();
         }
     }
-    let Ok((session, value)) = super::login::renew(visit, &signed_in.user).await else {
-        return visit.down();
+    // The old session's word: a password that was given since ended it.
+    let renewed = login::renew(visit, &signed_in.user, signed_in.proof()).await;
+    let (session, value) = match renewed {
+        Ok(renewed) => renewed,
+        Err(authz::Error::Lapsed) => return visit.see_other("/login"),
+        Err(_) => return visit.down(),
     };
     let sign_out = visit.token_of(&session.id, "sign out");
     let renewed = SignedIn { session: session.into(), sign_out, ..signed_in.clone() };

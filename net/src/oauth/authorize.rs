@@ -346,7 +346,8 @@ pub async fn allow<E: Env>(
     };
     let granted = kept.scopes.join(" ");
     let facts = [("user", user.name.as_str()), ("client", &pending.client), ("scope", &granted)];
-    let command = Command::Decide { pending: pending.id, code: Some(kept), consent, now };
+    let by = Some(signed_in.proof());
+    let command = Command::Decide { pending: pending.id, code: Some(kept), consent, by, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {
         Ok(_) => {
@@ -354,7 +355,7 @@ pub async fn allow<E: Env>(
             visit.note("code_issued", "ok", &facts);
             answer::code(&pending.redirect, &code, opaque, issuer)
         }
-        Err(authz::Error::Gone) => visit.dead_request(403),
+        Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(403),
         Err(_) => {
             let Refusal { error, description } = TEMPORARY;
             answer::error(&pending.redirect, error, description, opaque, issuer)
@@ -389,7 +390,8 @@ pub async fn deny<E: Env>(
     why: Denial,
 ) -> Reply {
     let now = visit.now();
-    let command = Command::Decide { pending: pending.id, code: None, consent: None, now };
+    let by = Some(signed_in.proof());
+    let command = Command::Decide { pending: pending.id, code: None, consent: None, by, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {
         Ok(_) => {
@@ -403,7 +405,7 @@ pub async fn deny<E: Env>(
             visit.note("consent_denied", "ok", &facts);
             answer::error(&pending.redirect, "access_denied", why.description(), opaque, issuer)
         }
-        Err(authz::Error::Gone) => visit.dead_request(403),
+        Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(403),
         Err(_) => visit.down(),
     }
 }

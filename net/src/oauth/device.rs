@@ -100,6 +100,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         user: signed_in.user.name.clone(),
         uid: signed_in.user.uid,
         scopes: allowed.then_some(given),
+        by: Some(signed_in.proof()),
         now: visit.now(),
     };
     let (asking, client) = (waiting.scopes.join(" "), waiting.client.clone());
@@ -118,6 +119,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             visit.page(200, device::done(&signed_in.person(), done))
         }
         Err(authz::Error::Gone) => unknown(visit, signed_in),
+        Err(authz::Error::Lapsed) => visit.see_other("/login"),
         Err(_) => visit.down(),
     }
 }

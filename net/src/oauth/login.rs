@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use authz::pages::login::{self, Login, Trouble};
 use authz::pages::problem;
+use authz::record::proof::Proof;
 use authz::record::session::Session;
 use authz::record::user::Realm;
 use authz::{AuthError, Command, Secret};
@@ -184,10 +185,12 @@ fn throttled<E: Env>(visit: &Visit<'_, E>, way: &Way<'_>, name: &str, seconds: u
     show(visit, 429, way, name, Trouble::Wait(seconds))
 }
 
-/// Keeps a new session in place of the browser's old one; answers it and its cookie's value.
+/// Keeps a new session in place of the browser's old one, for who is let in by `by`; answers it and its cookie's
+/// value.
 pub async fn renew<E: Env>(
     visit: &Visit<'_, E>,
     user: &authz::record::user::User,
+    by: Proof,
 ) -> Result<(Session, String), authz::Error> {
     let value = visit.random_text();
     let now = visit.now();
@@ -202,7 +205,8 @@ pub async fn renew<E: Env>(
         agent: visit.head.text("user-agent").map(|agent| agent.chars().take(200).collect()),
         address: Some(visit.address()),
     };
-    visit.ask(Command::PutSession { session: session.clone(), instead_of: old, now }).await?;
+    let kept = session.clone();
+    visit.ask(Command::PutSession { session: kept, instead_of: old, by: Some(by), now }).await?;
     Ok((session, value))
 }
 
@@ -213,7 +217,12 @@ async fn begin<E: Env>(
     way: &Way<'_>,
 ) -> Reply {
     let request = way.request;
-    let Ok((session, value)) = renew(visit, user).await else { return visit.down() };
+    let (session, value) = match renew(visit, user, user.proof()).await {
+        Ok(renewed) => renewed,
+        // The password was changed since it was looked at.
+        Err(authz::Error::Lapsed) => return show(visit, 400, way, &user.name, Trouble::Wrong),
+        Err(_) => return visit.down(),
+    };
     let session = Arc::new(session);
     let signed_in =
         SignedIn { session, user: Arc::clone(user), reviews: false, sign_out: String::new() };

@@ -10,6 +10,7 @@ use authz::command::Waiting;
 use authz::oauth::{details, scope};
 use authz::record::client::ApplicationType;
 use authz::record::grant::{Grant, GrantKind};
+use authz::record::proof::Proof;
 use authz::token::Content;
 use authz::token::text::Kind;
 use authz::{Command, Outcome};
@@ -334,7 +335,8 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         parent: None,
         maker: None,
     };
-    visit.ask(Command::Mint { grant, now }).await.map_err(|error| of_state(&error))
+    let by = Some(Proof::Client { id: client.id.clone() });
+    visit.ask(Command::Mint { grant, by, now }).await.map_err(|error| of_state(&error))
 }
 
 /// A device that asks whether its person has answered.

@@ -10,6 +10,7 @@ use authz::oauth::reach::{Reach, Share, There, Today};
 use authz::pages::layout::{self, Person};
 use authz::pages::problem;
 use authz::record::client::Client;
+use authz::record::proof::Proof;
 use authz::record::session::Session;
 use authz::record::user::User;
 use authz::token::Keys;
@@ -74,6 +75,11 @@ impl SignedIn {
     /// For the bar of a page.
     pub fn person(&self) -> Person<'_> {
         Person { name: &self.user.name, csrf: &self.sign_out, reviews: self.reviews }
+    }
+
+    /// By what its person gives commands.
+    pub fn proof(&self) -> Proof {
+        Proof::Session { id: self.session.id }
     }
 }
 

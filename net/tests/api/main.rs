@@ -29,6 +29,7 @@ mod letting_in;
 mod limited;
 mod lost;
 mod meaning;
+mod outdated;
 mod parts;
 mod patterns;
 mod place;

@@ -221,7 +221,13 @@ async fn story(context: &Rc<Context>) {
         burnt: false,
     };
     let now = now_ms(context);
-    let decide = Command::Decide { pending: hash(5, number), code: Some(code), consent: None, now };
+    let decide = Command::Decide {
+        by: None,
+        pending: hash(5, number),
+        code: Some(code),
+        consent: None,
+        now,
+    };
     if ask(context, "decide", decide).await.is_none() {
         return;
     }

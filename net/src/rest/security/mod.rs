@@ -190,6 +190,9 @@ fn told(error: authz::Error) -> Error {
         }
         authz::Error::Refused { reason } => Error::illegal_argument(reason),
         authz::Error::Busy => Error::rejected("too many passwords wait to be hashed"),
+        authz::Error::Lapsed => {
+            keys::not_let_in(&authz::AuthError::Unknown { detail: None, bearer: false })
+        }
         full @ authz::Error::Full { .. } => Error::rejected(full.to_string()),
         other => Error::new(503, "status_exception", other.to_string()),
     }

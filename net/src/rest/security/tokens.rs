@@ -117,7 +117,8 @@ async fn mint<E: Env>(
         revoked: Vec::new(),
         parent: None,
     };
-    let outcome = desk.keeper().ask(Command::Mint { grant, now }).await.map_err(told)?;
+    let outcome =
+        desk.keeper().ask(Command::Mint { grant, by: owner.proof(), now }).await.map_err(told)?;
     let Outcome::Granted(grant, serial) = outcome else {
         return Err(Error::internal("no token was made"));
     };

@@ -68,6 +68,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         realm: Realm::Native,
         enabled: body.flag("enabled")?.unwrap_or(true),
         uid: 0,
+        password_version: 0,
     };
     let is_own = before.is_some_and(|user| desk.principal.user().is(user));
     let resets = hash.is_some() && before.is_some() && !is_own;
@@ -221,7 +222,8 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         return Err(Error::validation(&["password is missing"]));
     };
     let user = name.to_owned();
-    let command = Command::SetPassword { user, password, instead_of: None, keep: None };
+    let by = if is_own { desk.principal.proof() } else { None };
+    let command = Command::SetPassword { user, password, instead_of: None, keep: None, by };
     match desk.keeper().ask(command).await {
         Ok(_) => {
             if !is_own {
@@ -233,6 +235,13 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
             let mut told = Error::validation(&["user must exist in order to change password"]);
             told.status = 404;
             Err(told)
+        }
+        // Somebody gave another one while this one was hashed: it came with what is an old password by now.
+        Err(authz::Error::Lapsed) => {
+            let uri = String::from_utf8_lossy(call.head.target());
+            let wrong = authz::AuthError::Wrong { user: name.to_owned() };
+            let reason = format!("{wrong} for REST request [{uri}]");
+            Err(Error::new(401, "security_exception", reason))
         }
         Err(error) => Err(told(error)),
     }

@@ -1,0 +1,173 @@
+//! A command is judged by what let its giver in, at the moment when it is carried out.
+
+use super::*;
+use crate::record::proof::Proof;
+
+fn set_password(n: u8, by: Option<Proof>) -> Command {
+    Command::SetPassword {
+        user: "ann".into(),
+        password: hash(n),
+        instead_of: None,
+        keep: Some(Hash([4; 32])),
+        by,
+    }
+}
+
+fn session(state: &State, by: Option<Proof>) -> Command {
+    let session = Session {
+        id: Hash([4; 32]),
+        user: "ann".into(),
+        uid: state.user("ann").expect("there").uid,
+        auth_time: 0,
+        seen: 0,
+        end: 1000,
+        agent: None,
+        address: None,
+    };
+    Command::PutSession { session, instead_of: Some(Hash([4; 32])), by, now: 1 }
+}
+
+fn mint(state: &State, by: Option<Proof>) -> Command {
+    let grant = granted(apply(&with_code(), &redeem(2)).1);
+    let uid = state.user("ann").expect("there").uid;
+    let kind = crate::record::grant::GrantKind::Service;
+    Command::Mint { grant: Grant { kind, uid, client: None, ..(*grant).clone() }, by, now: 2 }
+}
+
+fn lapsed() -> Outcome {
+    Outcome::Refused(Error::Lapsed)
+}
+
+/// A change of the own password was let in with the old one, hashed, and overwrote what an administrator had
+/// given meanwhile; the page went on to a new session, and the token service to a token.
+#[test]
+fn who_came_with_an_old_password_gets_nothing_once_there_is_another() {
+    let before = start();
+    let known = before.user("ann").expect("there").proof();
+    let by = || Some(known.clone());
+    for command in [set_password(7, by()), session(&before, by()), mint(&before, by())] {
+        assert_ne!(apply(&before, &command).1, lapsed(), "{command:?}");
+    }
+    let put =
+        Command::PutUser { user: User { password: hash(8), ..user("ann") }, keep_password: false };
+    let disable = Command::EnableUser { name: "ann".into(), enabled: false };
+    for meanwhile in [set_password(8, None), put, disable] {
+        let state = apply(&before, &meanwhile).0;
+        for command in [set_password(7, by()), session(&state, by()), mint(&state, by())] {
+            let (after, outcome) = apply(&state, &command);
+            assert_eq!(outcome, lapsed(), "{command:?}");
+            assert_eq!(after.users, state.users);
+        }
+    }
+}
+
+/// Neither a stronger hash of the same password nor another change of the user makes a password an old one.
+#[test]
+fn a_password_stays_the_same_however_it_is_hashed() {
+    let mut state = apply(&start(), &set_password(1, None)).0;
+    let known = state.user("ann").expect("there").proof();
+    for command in [
+        Command::SetPassword {
+            user: "ann".into(),
+            password: hash(2),
+            instead_of: Some(hash(1)),
+            keep: None,
+            by: None,
+        },
+        Command::PutUser { user: user("ann"), keep_password: true },
+    ] {
+        state = apply(&state, &command).0;
+    }
+    assert_eq!(state.user("ann").expect("there").password, hash(2));
+    assert_eq!(apply(&state, &set_password(3, Some(known))).1, Outcome::Changed);
+    let read = State::from_bytes(&state.to_bytes()).expect("reads");
+    assert_eq!(read.users, state.users);
+}
+
+/// A later user of the name has another password, also where it is the same letters.
+#[test]
+fn a_password_of_a_user_who_is_gone_is_no_password_of_a_later_one() {
+    let state = start();
+    let known = state.user("ann").expect("there").proof();
+    let state = apply(&state, &Command::DeleteUser { name: "ann".into() }).0;
+    let put = Command::PutUser { user: user("ann"), keep_password: false };
+    let state = apply(&state, &put).0;
+    assert_eq!(apply(&state, &set_password(3, Some(known))).1, lapsed());
+}
+
+/// The page's session stays through the own change of a password, and ends with an administrator's, which comes
+/// between that and the new session.
+#[test]
+fn a_session_that_ended_is_not_renewed() {
+    let state = apply(&start(), &session(&start(), None)).0;
+    let state = apply(&state, &set_password(5, None)).0;
+    let renew = |state: &State| {
+        let by = Some(Proof::Session { id: Hash([4; 32]) });
+        apply(state, &session(state, by)).1
+    };
+    assert_eq!(renew(&state), Outcome::Created);
+    let reset = Command::SetPassword {
+        user: "ann".into(),
+        password: hash(6),
+        instead_of: None,
+        keep: None,
+        by: None,
+    };
+    assert_eq!(renew(&apply(&state, &reset).0), lapsed());
+}
+
+/// A suspension came between the look at the client and the decision, and the code outlived it: the client was
+/// approved again, and redeemed it.
+#[test]
+fn a_decision_counts_only_where_client_and_session_still_may() {
+    let signed_in = apply(&start(), &session(&start(), None)).0;
+    let signed_in = apply(&signed_in, &Command::PutPending { pending: pending(5, 0), now: 0 }).0;
+    let scopes = vec!["index:a:read".to_owned()];
+    let device = Device::new(Hash([8; 32]), "BCDFGHJK".into(), "c1".into(), scopes.clone(), 0);
+    let waiting = apply(&signed_in, &Command::PutDevice { device, now: 0 }).0;
+    let by = Some(Proof::Session { id: Hash([4; 32]) });
+    let uid = waiting.user("ann").expect("there").uid;
+    let commands = [
+        Command::Decide {
+            pending: Hash([5; 32]),
+            code: Some(code(&waiting, 1)),
+            consent: None,
+            by: by.clone(),
+            now: 1,
+        },
+        Command::DecideDevice {
+            user_code: "BCDFGHJK".into(),
+            user: "ann".into(),
+            uid,
+            scopes: Some(scopes),
+            by,
+            now: 1,
+        },
+    ];
+    let known = waiting.client("c1").expect("there").version;
+    let suspend = Command::PutClient { client: client(Status::Suspended), version: known };
+    let suspended = apply(&waiting, &suspend).0;
+    let sign_out = Command::EndSessions { ids: vec![Hash([4; 32])] };
+    let signed_out = apply(&waiting, &sign_out).0;
+    for decide in &commands {
+        assert_eq!(apply(&waiting, decide).1, Outcome::Changed);
+        assert_eq!(apply(&signed_out, decide).1, lapsed());
+        let (after, outcome) = apply(&suspended, decide);
+        assert_eq!(outcome, Outcome::Refused(Error::Gone));
+        let again = Command::PutClient { client: client(Status::Approved), version: known + 1 };
+        let after = apply(&after, &again).0;
+        assert!(after.codes.is_empty());
+    }
+}
+
+/// A client that acts for itself gets nothing once it is suspended, and what it asked for before is nothing after.
+#[test]
+fn a_client_that_was_suspended_meanwhile_gets_no_token() {
+    let state = start();
+    let by = Some(Proof::Client { id: "c1".into() });
+    let known = state.client("c1").expect("there").version;
+    let suspend = Command::PutClient { client: client(Status::Suspended), version: known };
+    assert!(matches!(apply(&state, &mint(&state, by.clone())).1, Outcome::Granted(..)));
+    let state = apply(&state, &suspend).0;
+    assert_eq!(apply(&state, &mint(&state, by)).1, lapsed());
+}

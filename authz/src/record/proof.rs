@@ -1,0 +1,57 @@
+//! On whose word a command is given: judged again when the command is carried out, because the request that
+//! gave it was let in some time before, and a password hashes for longer than it takes to end everything.
+
+use crate::form::{Hash, choice};
+use crate::state::State;
+
+choice! {
+    /// What let somebody in.
+    pub enum Proof {
+        /// A name and a password.
+        Password {
+            /// The name.
+            user: String,
+            /// That user's number.
+            uid: u64,
+            /// Which of the user's passwords it was ([`crate::record::user::User::password_version`]).
+            version: u64,
+        },
+        /// A session of the pages.
+        Session {
+            /// Which.
+            id: Hash,
+        },
+        /// A token.
+        Grant {
+            /// Of which grant.
+            id: u64,
+        },
+        /// A client's own credential.
+        Client {
+            /// Its id.
+            id: String,
+        },
+    }
+}
+
+impl Proof {
+    /// Does it still let in?
+    pub fn holds(&self, state: &State) -> bool {
+        let is_enabled = |name: &str, uid: u64| {
+            state.user(name).is_some_and(|user| user.enabled && user.uid == uid)
+        };
+        match self {
+            Self::Password { user, uid, version } => {
+                is_enabled(user, *uid)
+                    && state.user(user).is_some_and(|user| user.password_version == *version)
+            }
+            Self::Session { id } => {
+                state.sessions.get(id).is_some_and(|session| is_enabled(&session.user, session.uid))
+            }
+            Self::Grant { id } => {
+                state.grant(*id).is_some_and(|grant| is_enabled(&grant.user, grant.uid))
+            }
+            Self::Client { id } => state.client(id).is_some_and(|client| client.is_approved()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Who was let in with a password that is replaced while the request is on its way.
+
+use http::client::Response;
+use json::json;
+
+use crate::browser::{Browser, basic, fields};
+use crate::place::{Client, failure, with_oauth_clients};
+
+/// `vic`, and what gives that user the password `a-new-password` without a hash to make.
+async fn stage(admin: &mut Client) -> String {
+    admin.authorize(Some(&basic("elastic", "secret")));
+    let body = json!({"password": "vic-knows-this", "roles": ["superuser"]});
+    admin.good("PUT", "/_security/user/vic", &json::to_string(&body)).await;
+    let password = authz::Secret::new("a-new-password".into());
+    let hash = authz::password::PasswordHash::make(&password, [3; 16]);
+    json::to_string(&json!({"password_hash": (hash.as_str())}))
+}
+
+/// Whether `vic` comes in with a password.
+async fn comes_in(client: &mut Client, password: &str) -> bool {
+    client.authorize(Some(&basic("vic", password)));
+    client.call("GET", "/_security/_authenticate", "").await.status == 200
+}
+
+/// The thief's request was let in with the old password, hashed, and replaced what the administrator had given
+/// meanwhile.
+#[test]
+fn an_old_password_replaces_no_new_one() {
+    for (method, target, body) in [
+        ("PUT", "/_security/user/_password", r#"{"password":"stolen-for-good"}"#),
+        (
+            "POST",
+            "/_security/oauth2/token",
+            r#"{"grant_type":"password","username":"vic","password":"vic-knows-this"}"#,
+        ),
+    ] {
+        with_oauth_clients(2, |mut clients| async move {
+            let [admin, thief] = &mut clients[..] else { panic!("two") };
+            let reset = stage(admin).await;
+            thief.authorize(Some(&basic("vic", "vic-knows-this")));
+            let json = [("Content-Type", "application/json")];
+            thief.send(method, target, &json, body.as_bytes()).await;
+            admin.good("POST", "/_security/user/vic/_password", &reset).await;
+            let answer = thief.answer(method, target).await;
+            assert_eq!(
+                failure(&answer).split(':').next(),
+                Some("401 security_exception"),
+                "{target}"
+            );
+            assert!(comes_in(admin, "a-new-password").await, "{target}");
+            assert!(!comes_in(admin, "stolen-for-good").await);
+            assert!(!comes_in(admin, "vic-knows-this").await);
+        });
+    }
+}
+
+/// The same by the page, which went on to a session of its own.
+#[test]
+fn the_page_of_an_old_password_gives_neither_password_nor_session() {
+    with_oauth_clients(2, |mut clients| async move {
+        let [admin, thief] = &mut clients[..] else { panic!("two") };
+        let reset = stage(admin).await;
+        let mut browser = Browser::default();
+        browser.sign_in(thief, "vic", "/login").await;
+        let page = browser.ask(thief, "/account/security", &[]).await;
+        let mut form = fields(&page, "/account/security");
+        for (name, value) in [
+            ("password", "vic-knows-this"),
+            ("new_password", "stolen-for-good"),
+            ("new_password_again", "stolen-for-good"),
+        ] {
+            form.push((name.into(), value.into()));
+        }
+        type Call<'a> = std::pin::Pin<Box<dyn Future<Output = Response> + 'a>>;
+        let calls: Vec<Call<'_>> = vec![
+            Box::pin(browser.post(thief, "/account/security", &form)),
+            Box::pin(admin.call("POST", "/_security/user/vic/_password", &reset)),
+        ];
+        let [posted, given] = &env::join_all(calls).await[..] else { panic!("two") };
+        assert_eq!(given.status, 200, "{}", given.text());
+        assert_ne!(posted.status, 200, "{}", posted.text());
+        let account = browser.ask(thief, "/account/apps", &[]).await;
+        assert_eq!(account.status, 303, "nobody is signed in: {}", account.text());
+        assert!(comes_in(admin, "a-new-password").await);
+        assert!(!comes_in(admin, "stolen-for-good").await);
+    });
+}
