@@ -268,6 +268,27 @@ impl Principal {
         }
     }
 
+    /// Would what let it in still do so, at this time in milliseconds? A user while enabled, a key or token of a
+    /// service account while it is there, a token while its grant stands: until the owner's grant ends, for its
+    /// tokens share what they leave open.
+    pub fn stands(&self, state: &State, now_ms: u64) -> bool {
+        let is_there = |name: &str, uid: u64| {
+            state.user(name).is_some_and(|user| user.enabled && user.uid == uid)
+        };
+        match &self.via {
+            // Users of the operator's file are looked up at the door alone.
+            Via::Realm if self.user.realm == Realm::File => true,
+            Via::Realm => is_there(&self.user.name, self.user.uid),
+            Via::ApiKey(key) => state.keys.get(&key.id).is_some_and(|key| key.is_live(now_ms)),
+            Via::Service(token) => {
+                state.service_tokens.contains(&(token.account.clone(), token.name.clone()))
+            }
+            Via::Token(grant) | Via::Oauth(grant) => state
+                .grant(grant.family())
+                .is_some_and(|grant| is_there(&grant.user, grant.uid) && grant.is_live(now_ms)),
+        }
+    }
+
     /// Whether it is still the same record with the same roles.
     pub(crate) fn is_of(&self, user: &Arc<User>, state: &State) -> bool {
         Arc::ptr_eq(&self.user, user) && self.roles_version == state.roles_version

@@ -234,6 +234,11 @@ impl Keeper {
         Watch::new(Arc::clone(&self.published))
     }
 
+    /// What it is read from, for who asks later and on another core.
+    pub fn published(&self) -> &Arc<Published<State>> {
+        &self.published
+    }
+
     /// The newest state.
     pub fn state(&self) -> Arc<State> {
         self.published.load()

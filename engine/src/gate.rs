@@ -41,6 +41,11 @@ pub trait Gate {
         ""
     }
 
+    /// What let the caller in, for what is left open when the request is over; `None` is for ever.
+    fn standing(&self) -> Option<Arc<dyn Standing>> {
+        None
+    }
+
     /// What the request tells of itself, for logs.
     fn origin(&self) -> &Origin {
         const NOTHING: &Origin =
@@ -98,6 +103,12 @@ pub trait Gate {
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()
     }
+}
+
+/// What let a caller in, asked again while something is open that the caller left: that ends with it.
+pub trait Standing: Send + Sync {
+    /// Would it still, at this time, in milliseconds since 1970?
+    fn holds(&self, now_ms: i64) -> bool;
 }
 
 /// Where a request comes from, as it says itself and as it was found out.

@@ -20,7 +20,7 @@ pub mod task;
 
 pub use core::{Core, start_all};
 pub use error::{Error, Result};
-pub use gate::{Everything, Gate, Limits, Open, Origin};
+pub use gate::{Everything, Gate, Limits, Open, Origin, Standing};
 pub use host::folders::is_blank_index;
 pub use host::room::Marks;
 pub use host::scrub::{Other, Scrubbing};

@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
-use engine::{Core, Error, Gate, Limits, Open, Origin, Result};
+use engine::{Core, Error, Gate, Limits, Open, Origin, Result, Standing};
 use env::Env;
+use env::published::Published;
 use json::json;
 
 use crate::fail::{self, Trace};
@@ -40,6 +41,8 @@ pub enum Caller {
 pub struct Known {
     /// Who.
     pub principal: Principal,
+    /// Where to ask later whether what let it in still would.
+    published: Arc<Published<authz::State>>,
     wanted: Option<Rc<RefCell<Wanted>>>,
 }
 
@@ -75,6 +78,7 @@ impl Caller {
                 origin,
                 access: Arc::clone(known.gate()),
                 principal: known.principal.clone(),
+                published: Arc::clone(&known.published),
                 owner: OnceCell::new(),
                 wanted: known.wanted.clone(),
             }),
@@ -167,7 +171,8 @@ pub async fn caller<E: Env>(
                 return Err(fail::reply(&Error::new(403, "security_exception", reason), trace));
             }
             let wanted = is_oauth.then(Rc::default);
-            Ok(Caller::Known(Known { principal, wanted }))
+            let published = Arc::clone(security.keeper.published());
+            Ok(Caller::Known(Known { principal, published, wanted }))
         }
         Err(Refused::Slow(seconds)) => Err(slow(seconds, trace)),
         Err(Refused::Wrong(error)) => {
@@ -263,6 +268,7 @@ struct Door<E: Env> {
     origin: Origin,
     access: Arc<Access>,
     principal: Principal,
+    published: Arc<Published<authz::State>>,
     /// What its background work belongs to, told when it is asked for.
     owner: OnceCell<String>,
     /// The scope that a denied action wanted, for tokens of the OAuth half.
@@ -312,6 +318,11 @@ impl<E: Env> Gate for Door<E> {
         self.owner.get_or_init(|| self.principal.owner())
     }
 
+    fn standing(&self) -> Option<Arc<dyn Standing>> {
+        let (published, principal) = (Arc::clone(&self.published), self.principal.clone());
+        Some(Arc::new(Stands { published, principal }))
+    }
+
     fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -356,6 +367,18 @@ impl<E: Env> Gate for Door<E> {
             return self.access.cluster(action).is_ok() && self.learns(index);
         }
         by_stream(&self.core, index, |name| self.access.sees(action, name))
+    }
+}
+
+/// Whether what let a caller in still would.
+struct Stands {
+    published: Arc<Published<authz::State>>,
+    principal: Principal,
+}
+
+impl Standing for Stands {
+    fn holds(&self, now_ms: i64) -> bool {
+        self.principal.stands(&self.published.load(), u64::try_from(now_ms).unwrap_or_default())
     }
 }
 

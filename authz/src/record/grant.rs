@@ -73,6 +73,16 @@ impl Grant {
     pub fn family(&self) -> u64 {
         self.parent.unwrap_or(self.id)
     }
+
+    /// May there be a token of it that lets in, at this time in milliseconds?
+    pub fn is_live(&self, now_ms: u64) -> bool {
+        // Without refresh tokens there is one access token alone.
+        let is_over = match self.refreshes {
+            true => now_ms >= self.idle_end,
+            false => !self.revoked.is_empty(),
+        };
+        !is_over && now_ms < self.absolute_end
+    }
 }
 
 record! {

@@ -6,7 +6,8 @@
 //! Always true
 //! 1. An identifier holds a secret, so nobody finds another's context by counting; and a context
 //!    answers its owner only.
-//! 2. While any context is open, one task looks every second for those whose time is over.
+//! 2. While any context is open, one task looks every second for those whose time is over, and for those whose
+//!    owner would not be let in any more: what a credential opened ends with it.
 //!
 //! Not here: searching in them (`search`, `scroll`).
 
@@ -25,6 +26,7 @@ use segment::View;
 
 use crate::core::{Core, KEEPER};
 use crate::error::{Error, Result};
+use crate::gate::Standing;
 use crate::host::call::Message;
 use crate::node;
 use crate::ops::ShardFailure;
@@ -37,6 +39,9 @@ const KEEP_ALIVE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How often contexts whose time is over are looked for.
 const SWEEP: Duration = Duration::from_secs(1);
+
+/// How many owners are asked about before other tasks may run.
+const ASKED: usize = 100;
 
 /// Kinds of context: the first byte of an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +91,8 @@ pub struct Scrolling {
 pub struct Context {
     /// Who may use it.
     pub owner: String,
+    /// What let its owner in; `None` is for ever.
+    pub standing: Option<Arc<dyn Standing>>,
     /// What it is.
     pub kind: ContextKind,
     /// The shards, in the order in which they are numbered.
@@ -182,8 +189,8 @@ pub enum ContextCall {
     Close {
         /// Which; `None`: all of the owner's.
         ids: Option<Vec<ContextId>>,
-        /// Whose.
-        owner: String,
+        /// Whose; `None`: everybody's.
+        owner: Option<String>,
         /// Of which kind.
         kind: ContextKind,
         /// How many were open.
@@ -281,14 +288,14 @@ impl<E: Env> Core<E> {
         self.ask_contexts(|reply| ContextCall::Move { id, scrolling, reply }).await;
     }
 
-    /// Closes contexts; how many of them were open.
+    /// Closes contexts of an owner, or of everybody; how many of them were open.
     pub async fn close_contexts(
         self: &Rc<Self>,
         ids: Option<Vec<ContextId>>,
-        owner: &str,
+        owner: Option<&str>,
         kind: ContextKind,
     ) -> usize {
-        let owner = owner.to_owned();
+        let owner = owner.map(str::to_owned);
         let closed = self.ask_contexts(|reply| ContextCall::Close { ids, owner, kind, reply });
         closed.await.unwrap_or_default()
     }
@@ -369,6 +376,12 @@ impl<E: Env> Core<E> {
                 match ids {
                     Some(ids) => {
                         for id in ids {
+                            let known = contexts.open.get(&id.number);
+                            let owner = match (&owner, known) {
+                                (Some(owner), _) => owner.clone(),
+                                (None, Some(entry)) => entry.context.owner.clone(),
+                                (None, None) => continue,
+                            };
                             if contexts.entry(id, &owner).is_some()
                                 && let Some(entry) = contexts.open.remove(&id.number)
                             {
@@ -377,7 +390,9 @@ impl<E: Env> Core<E> {
                         }
                     }
                     None => contexts.retain(now, |_, entry| {
-                        entry.context.kind != kind || entry.context.owner != owner
+                        let is_theirs =
+                            owner.as_ref().is_none_or(|owner| entry.context.owner == *owner);
+                        entry.context.kind != kind || !is_theirs
                     }),
                 }
                 let closed = before - contexts.open.len();
@@ -429,12 +444,36 @@ impl<E: Env> Core<E> {
         loop {
             self.env.clock().sleep(SWEEP).await;
             let now = self.env.clock().monotonic();
+            self.contexts.borrow_mut().retain(now, |_, entry| entry.expires > now);
+            self.end_orphans().await;
             let mut contexts = self.contexts.borrow_mut();
-            contexts.retain(now, |_, entry| entry.expires > now);
             if contexts.open.is_empty() {
                 contexts.is_swept = false;
                 return;
             }
+        }
+    }
+
+    /// Closes contexts whose owners would not be let in any more.
+    async fn end_orphans(self: &Rc<Self>) {
+        let open: Vec<(u64, Arc<dyn Standing>)> = {
+            let contexts = self.contexts.borrow();
+            let standing = contexts.open.iter();
+            standing
+                .filter_map(|(number, entry)| Some((*number, entry.context.standing.clone()?)))
+                .collect()
+        };
+        for some in open.chunks(ASKED) {
+            let now_ms = self.env.clock().unix_ms();
+            let orphans = some.iter().filter(|(_, standing)| !standing.holds(now_ms));
+            let orphans: Vec<u64> = orphans.map(|(number, _)| *number).collect();
+            let now = self.env.clock().monotonic();
+            for number in orphans {
+                if let Some(entry) = self.contexts.borrow_mut().open.remove(&number) {
+                    entry.end(now);
+                }
+            }
+            self.env.spawn().yield_if_needed().await;
         }
     }
 }

@@ -23,6 +23,9 @@ use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::index::preference::Preference;
 
+/// What closing everybody's scrolls is asked by.
+const CLEAR_ALL: &str = "cluster:admin/indices/scroll/clear_all";
+
 /// Answer of opening a point in time.
 #[derive(Clone, Debug)]
 pub struct MomentReply {
@@ -78,6 +81,7 @@ impl<E: Env> Core<E> {
         request.total = TrackTotal::No;
         let context = Context {
             owner: gate.owner().to_owned(),
+            standing: gate.standing(),
             kind: ContextKind::Scroll,
             shards: held.into(),
             scrolling: Some(Scrolling {
@@ -134,7 +138,7 @@ impl<E: Env> Core<E> {
         Ok(reply)
     }
 
-    /// Ends scrolls; `None`: all of the caller's. How many were open.
+    /// Ends scrolls; `None`: all of the caller's, or everybody's where the caller may. How many were open.
     ///
     /// # Errors
     /// An identifier that is none.
@@ -147,7 +151,12 @@ impl<E: Env> Core<E> {
             Some(ids) => Some(ids.iter().map(|id| scroll_id(id)).collect::<Result<Vec<_>>>()?),
             None => None,
         };
-        Ok(self.close_contexts(ids, gate.owner(), ContextKind::Scroll).await)
+        // Who may close everybody's scrolls does so by `_all`, as in Elasticsearch; others close their own.
+        let owner = match ids.is_none() && gate.cluster(CLEAR_ALL).is_ok() {
+            true => None,
+            false => Some(gate.owner()),
+        };
+        Ok(self.close_contexts(ids, owner, ContextKind::Scroll).await)
     }
 
     /// Opens a point in time.
@@ -176,6 +185,7 @@ impl<E: Env> Core<E> {
         let count = held.len() as u32;
         let context = Context {
             owner: gate.owner().to_owned(),
+            standing: gate.standing(),
             kind: ContextKind::PointInTime,
             shards: held.into(),
             scrolling: None,
@@ -193,7 +203,7 @@ impl<E: Env> Core<E> {
     /// An identifier that is none.
     pub async fn close_moment(self: &Rc<Self>, gate: &dyn Gate, id: &str) -> Result<usize> {
         let ids = Some(vec![moment_id(id)?]);
-        Ok(self.close_contexts(ids, gate.owner(), ContextKind::PointInTime).await)
+        Ok(self.close_contexts(ids, Some(gate.owner()), ContextKind::PointInTime).await)
     }
 
     /// Searches a point in time.

@@ -25,6 +25,7 @@ mod guessed;
 mod indices;
 mod keys;
 mod lacking;
+mod left_open;
 mod letting_in;
 mod limited;
 mod lost;

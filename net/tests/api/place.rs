@@ -36,6 +36,11 @@ pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
     run(1, Some(Some(oauth())), authz::audit::Audit::none(), story);
 }
 
+/// The same, on a machine whose time is the story's.
+pub fn with_oauth_on<F: Future<Output = ()>>(sim: &Sim, story: impl FnOnce(Client) -> F) {
+    run_on(sim, Some(Some(oauth())), authz::audit::Audit::none(), story);
+}
+
 /// The same, where the operator's file has a user of this name, these roles and this password.
 pub fn with_filed<F: Future<Output = ()>>(
     (name, roles, password): (&str, &[&str], &str),

@@ -1,0 +1,89 @@
+//! Scrolls and points in time that somebody leaves open end with what let that somebody in.
+
+use std::time::Duration;
+
+use env::{Clock, Env};
+use json::json;
+use sim::{Sim, SimEnv};
+
+use crate::browser::basic;
+use crate::consented::{promised, stage};
+use crate::place::{Client, at, with_oauth_on};
+
+/// Opens a scroll and a point in time for a day; answers the scroll's id.
+async fn open(client: &mut Client, who: &str) -> String {
+    client.authorize(Some(who));
+    client.good("POST", "/a-1/_pit?keep_alive=24h", "").await;
+    let page = client.good("POST", "/a-1/_search?scroll=24h", "").await;
+    at(&page, &["_scroll_id"]).as_str().expect("an id").to_owned()
+}
+
+/// How many are open a little later.
+async fn left(client: &mut Client, env: &SimEnv) -> Option<u64> {
+    env.clock().sleep(Duration::from_secs(2)).await;
+    client.authorize(Some(&basic("elastic", "secret")));
+    let stats = client.good("GET", "/_nodes/_all/stats/indices/search", "").await;
+    let nodes = at(&stats, &["nodes"]).as_object().expect("nodes");
+    let (_, node) = nodes.iter().next().expect("one");
+    at(node, &["indices", "search", "open_contexts"]).as_u64()
+}
+
+/// An application opened as many as there may be, for a day. Its grant was revoked, and for that day nobody else
+/// could scroll.
+#[test]
+fn what_was_left_open_ends_with_what_let_in() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        let reads = [("a-*", "read")];
+        let app = stage(&mut client, &[("ann", &reads), ("bob", &reads), ("cat", &reads)]).await;
+        let revoked = promised(&mut client, &app, "ann", "index:a-*:read").await.1.expect("some");
+        let suspended = promised(&mut client, &app, "bob", "index:a-*:read").await.1.expect("some");
+        client.authorize(Some(&basic("elastic", "secret")));
+        let key = client.good("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+        let key_id = at(&key, &["id"]).as_str().expect("an id").to_owned();
+        let key = format!("ApiKey {}", at(&key, &["encoded"]).as_str().expect("a text"));
+        let ask = r#"{"grant_type":"client_credentials"}"#;
+        let token = client.good("POST", "/_security/oauth2/token", ask).await;
+        let token = at(&token, &["access_token"]).as_str().expect("a token").to_owned();
+        let bearer = format!("Bearer {token}");
+        let key_body = json::to_string(&json!({"ids": [(key_id.as_str())]}));
+        let token_body = json::to_string(&json!({"token": (token.as_str())}));
+        let suspend = format!("/_oauth/client/{}/_suspend", app.0);
+        let cat = basic("cat", "cat-knows-this");
+        for (who, method, target, body) in [
+            // Another password from an administrator revokes the grants.
+            (&revoked, "PUT", "/_security/user/ann/_password", r#"{"password":"another-one"}"#),
+            (&key, "DELETE", "/_security/api_key", &key_body),
+            (&bearer, "DELETE", "/_security/oauth2/token", &token_body),
+            (&suspended, "POST", suspend.as_str(), ""),
+            (&cat, "PUT", "/_security/user/cat/_disable", ""),
+        ] {
+            open(&mut client, who).await;
+            assert_eq!(left(&mut client, &env).await, Some(2), "{target}");
+            let done = client.call(method, target, body).await;
+            assert_eq!(done.status, 200, "{target}: {}", done.text());
+            assert_eq!(left(&mut client, &env).await, Some(0), "{target}");
+        }
+    });
+}
+
+/// `elastic` freed none of the scrolls that others had left; in Elasticsearch `_all` is everybody's.
+#[test]
+fn who_may_close_every_scroll_closes_everybodys() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        let reads = [("a-*", "read")];
+        stage(&mut client, &[("ann", &reads), ("bob", &reads)]).await;
+        for name in ["ann", "bob"] {
+            open(&mut client, &basic(name, &format!("{name}-knows-this"))).await;
+        }
+        let freed = client.good("DELETE", "/_search/scroll/_all", "").await;
+        assert_eq!(at(&freed, &["num_freed"]).as_u64(), Some(1), "bob may close his own");
+        assert_eq!(left(&mut client, &env).await, Some(3));
+        let freed = client.good("DELETE", "/_search/scroll/_all", "").await;
+        assert_eq!(at(&freed, &["num_freed"]).as_u64(), Some(1));
+        assert_eq!(left(&mut client, &env).await, Some(2), "points in time are no scrolls");
+    });
+}
