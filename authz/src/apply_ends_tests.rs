@@ -339,3 +339,28 @@ fn clients_that_nobody_chose_are_so_many() {
         assert_eq!(told, outcome, "{at}");
     }
 }
+
+/// A key from before its creator was kept is that of the user who was there, also once another one has the name.
+#[test]
+fn an_old_key_stays_that_of_a_user_who_goes() {
+    let noted =
+        |team: &str| User { metadata: [("team", team)].into_iter().collect(), ..user("ann") };
+    let put = |team| Command::PutUser { user: noted(team), keep_password: false };
+    let state = apply(&State::default(), &put("a")).0;
+    let json = br#"{"is":"PutKey","key":{"id":"k","name":"k","secret":{
+        "salt":"0101010101010101010101010101010101010101010101010101010101010101",
+        "hash":"0101010101010101010101010101010101010101010101010101010101010101"},"kind":"rest",
+        "owner":"ann","realm":["default_native","native"],"creation":1,"metadata":{},"descriptors":[],
+        "limited_by":[]}}"#;
+    let state = apply(&state, &Command::from_bytes(json).expect("a key of form 4")).0;
+    let team = |state: &State| {
+        let key = Arc::clone(state.keys.get("k").expect("there"));
+        let principal = crate::Principal::key(key, state);
+        principal.user().metadata.get("team").and_then(json::Value::as_str).map(str::to_owned)
+    };
+    assert_eq!(team(&state).as_deref(), Some("a"));
+    let state = apply(&state, &Command::DeleteUser { name: "ann".into() }).0;
+    assert_eq!(team(&state).as_deref(), Some("a"));
+    let state = apply(&state, &put("c")).0;
+    assert_eq!(team(&state).as_deref(), Some("a"));
+}

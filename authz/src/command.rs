@@ -12,7 +12,7 @@ use crate::form::{Form, Hash, choice};
 use crate::password::PasswordHash;
 use crate::record::client::Client;
 use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
-use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
+use crate::record::key::{ApiKey, AppPrivilege, Creator, RoleMapping, ServiceToken};
 use crate::record::profile::Profile;
 use crate::record::proof::Proof;
 use crate::record::role::Role;
@@ -106,6 +106,8 @@ choice! {
             descriptors: Option<Vec<Arc<Role>>>,
             /// Their owner's roles now.
             limited_by: Vec<Arc<Role>>,
+            /// Their owner now.
+            creator: Option<Creator>,
             /// What is noted, where given.
             metadata: Option<Object>,
             /// When they end, where given.

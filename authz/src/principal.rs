@@ -9,7 +9,7 @@ use crate::authenticate::bearer;
 use crate::oauth::scope;
 use crate::password::PasswordHash;
 use crate::record::grant::{Grant, Meaning};
-use crate::record::key::{ApiKey, ServiceToken};
+use crate::record::key::{ApiKey, Creator, ServiceToken};
 use crate::record::proof::Proof;
 use crate::record::role::{Descriptor, IndexEntry, Name, Role, SUPERUSER};
 use crate::record::user::{Realm, User};
@@ -72,13 +72,16 @@ impl Principal {
         if !key.descriptors.is_empty() {
             layers.insert(0, layer(&key.descriptors));
         }
-        // Of a user of the file nothing is kept, and the stored one of the name is another.
-        let owner = state.user(&key.owner).filter(|user| user.realm.names().0 == key.realm.0);
-        let facts = owner.map(|owner| owner.facts()).unwrap_or_default();
-        let facts = crate::template::Facts { username: key.owner.clone(), ..facts };
+        let creator = Self::creator_of(&key, state);
+        let user = match creator {
+            Some(Creator { full_name, email, metadata }) => {
+                User { email, ..nameless(&key.owner, full_name, metadata) }
+            }
+            None => nameless(&key.owner, None, Object::new()),
+        };
         let who = format!("API key id [{}] of user [{}]", key.id, key.owner);
-        let access = Arc::new(Access::new(who, layers, Arc::new(facts)));
-        let user = Arc::new(nameless(&key.owner, None, Object::new()));
+        let access = Arc::new(Access::new(who, layers, Arc::new(user.facts())));
+        let user = Arc::new(user);
         Self {
             user,
             via: Via::ApiKey(key),
@@ -86,6 +89,20 @@ impl Principal {
             acting: None,
             roles_version: state.roles_version,
         }
+    }
+
+    /// Who made a key, as that was kept. Of keys from before: the stored user, who is the same, for else it was
+    /// kept when that one was removed; of a user of the file nothing.
+    fn creator_of(key: &ApiKey, state: &State) -> Option<Creator> {
+        key.creator.clone().or_else(|| {
+            let owner = state.user(&key.owner).filter(|user| user.realm.names().0 == key.realm.0);
+            owner.map(|owner| Creator::of(owner))
+        })
+    }
+
+    /// What a key that it makes or updates keeps of it.
+    pub fn creator(&self) -> Creator {
+        Creator::of(&self.user)
     }
 
     /// A service account.

@@ -313,6 +313,7 @@ pub async fn enrollment_key<E: Env>(env: &E, keeper: &Keeper) -> Result<Secret> 
         invalidation: None,
         metadata: json::Object::new(),
         descriptors: vec![Arc::new(Role::new("create_enrollment_token", descriptor))],
+        creator: None,
         limited_by: keeper.state().roles_of(&["superuser".to_owned()]).to_vec(),
         access: None,
     };

@@ -27,6 +27,7 @@ fn key(id: &str, now: u64, expiration: Option<u64>) -> ApiKey {
         invalidation: None,
         metadata: json::Object::new(),
         descriptors: Vec::new(),
+        creator: None,
         limited_by: Vec::new(),
         access: None,
     }

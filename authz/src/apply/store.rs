@@ -8,7 +8,7 @@ use crate::command::{Command, Outcome};
 use crate::error::Error;
 use crate::form::Hash;
 use crate::record::builtin;
-use crate::record::key::ApiKey;
+use crate::record::key::{ApiKey, Creator};
 use crate::record::profile::{self, Profile};
 use crate::record::user::User;
 use crate::state::{Ends, State};
@@ -46,6 +46,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             end_sessions(state, name, None);
             withdraw(state, name, None, true);
             client::orphan(state, name, uid);
+            keep_creator(state, &user);
             Outcome::Changed
         }
         Command::EnableUser { name, enabled } => {
@@ -103,7 +104,15 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.keys.insert(key.id.clone(), Arc::new(key.clone()));
             Outcome::Created
         }
-        Command::UpdateKeys { ids, descriptors, limited_by, metadata, expiration, access } => {
+        Command::UpdateKeys {
+            ids,
+            descriptors,
+            limited_by,
+            creator,
+            metadata,
+            expiration,
+            access,
+        } => {
             let update = |key: &ApiKey| ApiKey {
                 descriptors: descriptors.clone().unwrap_or_else(|| key.descriptors.clone()),
                 limited_by: if limited_by.is_empty() {
@@ -111,6 +120,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
                 } else {
                     limited_by.clone()
                 },
+                creator: creator.clone().or_else(|| key.creator.clone()),
                 metadata: metadata.clone().unwrap_or_else(|| key.metadata.clone()),
                 expiration: expiration.or(key.expiration),
                 access: access.clone().or_else(|| key.access.clone()),
@@ -251,6 +261,18 @@ fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
     }
     state.users.insert(user.name.clone(), Arc::new(user));
     if known.is_some() { Outcome::Changed } else { Outcome::Created }
+}
+
+/// A user goes: keys from before creators were kept are that user's, and no later one's.
+fn keep_creator(state: &mut State, user: &User) {
+    let is_of = |key: &&Arc<ApiKey>| {
+        key.creator.is_none() && key.owner == user.name && key.realm.0 == user.realm.names().0
+    };
+    let keys: Vec<Arc<ApiKey>> = state.keys.values().filter(is_of).cloned().collect();
+    for key in keys {
+        let kept = ApiKey { creator: Some(Creator::of(user)), ..(*key).clone() };
+        state.keys.insert(kept.id.clone(), Arc::new(kept));
+    }
 }
 
 /// True where the key is there and changed.

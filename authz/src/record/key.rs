@@ -6,6 +6,7 @@ use json::{Object, Value};
 use ring::digest;
 
 use super::role::Role;
+use super::user::User;
 use crate::form::{Hash, record};
 use crate::secret::is_equal;
 
@@ -45,6 +46,30 @@ fn digest_of(salt: &[u8; 32], secret: &[u8]) -> Hash {
 }
 
 record! {
+    /// What is kept of whoever made a key, beside the name: what role queries of the key may name. As in
+    /// Elasticsearch it has no roles.
+    pub struct Creator {
+        /// Name for people.
+        pub full_name: Option<String>,
+        /// Address for letters.
+        pub email: Option<String>,
+        /// What the operator noted.
+        pub metadata: Object,
+    }
+}
+
+impl Creator {
+    /// What is kept of this user.
+    pub fn of(user: &User) -> Self {
+        Self {
+            full_name: user.full_name.clone(),
+            email: user.email.clone(),
+            metadata: user.metadata.clone(),
+        }
+    }
+}
+
+record! {
     /// An API key.
     pub struct ApiKey {
         /// Its id.
@@ -71,6 +96,9 @@ record! {
         pub descriptors: Vec<Arc<Role>>,
         /// The owner's roles when it was made or updated.
         pub limited_by: Vec<Arc<Role>>,
+        /// The owner when it was made or updated; none of keys from before that was kept whose owner is still
+        /// there.
+        pub creator: Option<Creator>,
         /// Access of a cross-cluster key, as it came.
         pub access: Option<Value>,
     }

@@ -234,3 +234,51 @@ fn ones_own_keys_are_asked_for_as_such() {
         assert_eq!(ended, 1, "the other had ended itself");
     });
 }
+
+/// A key was filtered by what was noted of whoever had its owner's name at the moment: a later user of the name
+/// lent it documents of another team, and so did a change of its owner.
+#[test]
+fn a_key_is_filtered_by_its_owner_as_it_was_made_or_updated() {
+    with_security(|mut client| async move {
+        let admin = basic("elastic", "secret");
+        client.authorize(Some(&admin));
+        let query = r#"{"template":{"source":"{\"term\":{\"team.keyword\":\"{{_user.metadata.team}}\"}}"}}"#;
+        let own = json::to_string(&json!({"cluster": ["manage_own_api_key"],
+            "indices": [{"names": ["m"], "privileges": ["read"], "query": query}]}));
+        client.good("PUT", "/_security/role/own", &own).await;
+        for team in ["a", "b", "c"] {
+            let doc = json::to_string(&json!({"team": team}));
+            client.good("PUT", &format!("/m/_doc/{team}?refresh=true"), &doc).await;
+        }
+        let kim = |team: &str, roles: &[&str]| {
+            json::to_string(&json!({"password": "kim-knows-this", "roles": (roles.to_vec()),
+                "full_name": (format!("Kim of {team}")), "metadata": {"team": team}}))
+        };
+        client.good("PUT", "/_security/user/kim", &kim("a", &["own"])).await;
+        client.authorize(Some(&basic("kim", "kim-knows-this")));
+        let key = client.good("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+        let id = at(&key, &["id"]).as_str().expect("an id").to_owned();
+        let key = format!("ApiKey {}", at(&key, &["encoded"]).as_str().expect("a credential"));
+        let seen = async |client: &mut Client| {
+            client.authorize(Some(&key));
+            let found = client.good("GET", "/m/_search", "").await;
+            let hits = at(&found, &["hits", "hits"]).as_array().expect("hits").iter();
+            let ids: Vec<String> =
+                hits.map(|hit| at(hit, &["_id"]).as_str().expect("an id").to_owned()).collect();
+            let me = client.good("GET", "/_security/_authenticate", "").await;
+            client.authorize(Some(&admin));
+            (ids.concat(), at(&me, &["full_name"]).as_str().expect("a name").to_owned())
+        };
+        let as_made = ("a".to_owned(), "Kim of a".to_owned());
+        assert_eq!(seen(&mut client).await, as_made);
+        client.good("PUT", "/_security/user/kim", &kim("b", &["own"])).await;
+        assert_eq!(seen(&mut client).await, as_made, "the owner was changed");
+        client.authorize(Some(&basic("kim", "kim-knows-this")));
+        client.good("PUT", &format!("/_security/api_key/{id}"), "{}").await;
+        let as_updated = ("b".to_owned(), "Kim of b".to_owned());
+        assert_eq!(seen(&mut client).await, as_updated, "the key was updated");
+        client.good("DELETE", "/_security/user/kim", "").await;
+        client.good("PUT", "/_security/user/kim", &kim("c", &[])).await;
+        assert_eq!(seen(&mut client).await, as_updated, "another owner came");
+    });
+}

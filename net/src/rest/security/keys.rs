@@ -166,6 +166,7 @@ async fn make<E: Env>(
         metadata: wish.metadata.unwrap_or_default(),
         descriptors,
         limited_by: owner.roles(&state),
+        creator: Some(owner.creator()),
         access,
     };
     desk.keeper().ask(Command::PutKey { key }).await.map_err(told)?;
@@ -388,6 +389,7 @@ async fn change<E: Env>(
             ids: good.clone(),
             descriptors: wish.descriptors,
             limited_by: desk.principal.roles(&state),
+            creator: Some(desk.principal.creator()),
             metadata: wish.metadata,
             expiration: wish.expiration,
             access,
