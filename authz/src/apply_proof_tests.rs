@@ -171,3 +171,26 @@ fn a_client_that_was_suspended_meanwhile_gets_no_token() {
     let state = apply(&state, &suspend).0;
     assert_eq!(apply(&state, &mint(&state, by)).1, lapsed());
 }
+
+/// A developer changed its application again and again, and each suspension found another version than it had
+/// looked at: 409, nine times in a row.
+#[test]
+fn a_suspension_is_of_whatever_version_stands() {
+    let state = with_code();
+    let suspend = Command::SuspendClient { reference: "r1".into() };
+    let known = state.client("c1").expect("there").version;
+    let state =
+        apply(&state, &Command::PutClient { client: client(Status::Approved), version: known }).0;
+    let (state, outcome) = apply(&state, &suspend);
+    assert_eq!(outcome, Outcome::Changed);
+    assert!(state.codes.is_empty());
+    let client = state.client("c1").expect("there");
+    assert_eq!((client.status, client.version), (Status::Suspended, known + 2));
+    assert_eq!(apply(&state, &suspend).1, Outcome::Unchanged);
+    let none = Command::SuspendClient { reference: "r2".into() };
+    assert_eq!(apply(&state, &none).1, Outcome::Refused(Error::Changed));
+    let rejected = Client { status: Status::Rejected, ..(**client).clone() };
+    let put = Command::PutClient { version: rejected.version, client: rejected };
+    let state = apply(&state, &put).0;
+    assert_eq!(apply(&state, &suspend).1, Outcome::Refused(Error::Changed));
+}

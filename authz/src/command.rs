@@ -245,6 +245,12 @@ choice! {
             /// registered by themselves those that never got a token.
             room: u64,
         },
+        /// Suspends an approved client, whichever version of it stands: who changes it all the time does not put
+        /// that off.
+        SuspendClient {
+            /// Its registration's number.
+            reference: String,
+        },
         /// Removes a client with all its grants.
         DeleteClient {
             /// Its registration's number.
@@ -420,6 +426,7 @@ impl Command {
             | Self::Withdraw { .. }
             | Self::RevokeAccess { .. }
             | Self::RotateKeys {}
+            | Self::SuspendClient { .. }
             | Self::DeleteClient { .. }
             | Self::EndSessions { .. } => true,
             _ => false,

@@ -161,11 +161,20 @@ pub async fn caller<E: Env>(
             trace,
         ));
     }
-    let run_as = head.text(RUN_AS);
+    let run_as = run_as(head).map_err(|error| fail::reply(&error, trace))?;
     let header = head.text("authorization");
+    if header.is_none() && head.all("authorization").next().is_some() {
+        return Err(malformed("the Authorization header is no text", trace));
+    }
     match Guess::authenticate(security, (header, run_as), peer).await {
         Ok(principal) => {
             let is_oauth = matches!(principal.via(), Via::Oauth(_));
+            if is_oauth && security.oauth.is_none() {
+                // Nobody could see or revoke it where the half that issued it is off.
+                let unknown = AuthError::Unknown { detail: None, bearer: true };
+                let uri = String::from_utf8_lossy(head.target());
+                return Err(refused(&unknown, &uri, None, trace));
+            }
             if is_oauth && head.all("es-secondary-authorization").count() > 0 {
                 let reason = "an OAuth access token cannot be used with a secondary authorization";
                 return Err(fail::reply(&Error::new(403, "security_exception", reason), trace));
@@ -180,6 +189,18 @@ pub async fn caller<E: Env>(
             Err(refused(&error, &String::from_utf8_lossy(head.target()), issuer, trace))
         }
     }
+}
+
+/// Whom the caller acts as; the same name twice is one, as in Elasticsearch.
+fn run_as(head: &http::Head) -> Result<Option<&str>> {
+    let mut names = head.all(RUN_AS);
+    let first = names.next();
+    if names.any(|other| Some(other) != first) {
+        return Err(Error::illegal_argument(format!(
+            "multiple values for single-valued header [{RUN_AS}]."
+        )));
+    }
+    Ok(head.text(RUN_AS))
 }
 
 /// The header that names whom the caller acts as.

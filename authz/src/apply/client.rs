@@ -41,6 +41,21 @@ pub(super) fn put(state: &mut State, client: &Client, version: u64) -> Outcome {
     if known.is_some() { Outcome::Changed } else { Outcome::Created }
 }
 
+/// From approved to suspended, and nothing else of it.
+pub(super) fn suspend(state: &mut State, reference: &str) -> Outcome {
+    let Some(known) = state.clients.get(reference).cloned() else {
+        return Outcome::Refused(Error::Changed);
+    };
+    match known.status {
+        Status::Approved => {
+            let client = Client { status: Status::Suspended, ..(*known).clone() };
+            put(state, &client, known.version)
+        }
+        Status::Suspended => Outcome::Unchanged,
+        Status::Pending | Status::Rejected => Outcome::Refused(Error::Changed),
+    }
+}
+
 /// A client that nobody chose: each may hold a picture, so that there must not be any number of them.
 pub(super) fn add(state: &mut State, client: &Client, room: u64) -> Outcome {
     let owner = number_of(state, client.owner.as_ref(), client.owner_uid);

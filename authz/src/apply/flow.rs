@@ -93,6 +93,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         }
         Command::PutClient { client, version } => client::put(state, client, *version),
         Command::AddClient { client, room } => client::add(state, client, *room),
+        Command::SuspendClient { reference } => client::suspend(state, reference),
         Command::DeleteClient { reference } => client::delete(state, reference),
         Command::PutPending { pending, now } => {
             if !keep_handle(state, pending, *now) {

@@ -68,7 +68,7 @@ pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], stolen: &[Stolen]) 
         div.grid {
             @for row in rows { (grant(csrf, row)) }
         }
-        @if rows.len() > 1 {
+        @if !rows.is_empty() {
             form method="post" action="/account/apps" {
                 (hidden("csrf_token", csrf))
                 div.buttons { button.danger type="submit" name="action" value="revoke_all" { "Revoke all" } }
@@ -223,6 +223,7 @@ mod tests {
         };
         let kept = Row { given: Given::Consent("c1".into()), created: None, ..row.clone() };
         let page = grants(&PERSON, "c", &[kept], &[]);
+        assert_eq!(page.matches("value=\"revoke_all\"").count(), 1, "also of one: {page}");
         assert!(page.contains("name=\"client\" value=\"c1\"") && page.contains("without asking"));
         let page = grants(&PERSON, "c", &[row.clone(), row], &[]);
         assert_eq!(page.matches("name=\"grant\" value=\"7\"").count(), 2);

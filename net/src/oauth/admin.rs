@@ -16,6 +16,7 @@ use json::{Value, Writer};
 
 use self::call::{Asked, Call, Op};
 use self::decide::{Step, Verb};
+use super::fail::unkept;
 use super::visit::{MANAGE, Visit};
 use super::{account_of, apps, register, review};
 use crate::admit::{self, Caller};
@@ -71,11 +72,6 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         Ok(reply) => unkept(reply),
         Err(error) => fail::reply(&error, Trace::No),
     }
-}
-
-/// No cache keeps it.
-fn unkept(reply: Reply) -> Reply {
-    reply.field("Cache-Control", "no-store").field("Pragma", "no-cache")
 }
 
 /// What a call is about: for the audit log.
@@ -310,9 +306,15 @@ async fn decide<E: Env>(
     if verb == Verb::Approve {
         account_of::check_client(by, (&visit.state(), &visit.core.state()), &changed)?;
     }
-    // What was looked at is what is decided about, or nothing is.
+    let any = version.is_none();
+    // What was looked at is what is decided about, or nothing is; but whoever suspends has seen enough, and a
+    // client that changes all the time must not keep it off.
     let version = version.unwrap_or(client.version);
     match step {
+        Step::Suspend if any => {
+            let reference = client.reference.clone();
+            visit.ask(Command::SuspendClient { reference }).await.map_err(down)?;
+        }
         Step::Stay if version != client.version => return Err(down(authz::Error::Changed)),
         Step::Stay => {}
         _ => {

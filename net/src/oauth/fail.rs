@@ -116,6 +116,11 @@ pub fn of_state(error: &Error) -> Fail {
 pub fn answer(status: u16, body: Vec<u8>) -> Reply {
     let mut reply = Reply { status, body, ..Reply::default() };
     reply.content_type = Some(JSON.into());
+    unkept(reply)
+}
+
+/// No cache keeps it.
+pub fn unkept(reply: Reply) -> Reply {
     reply.field("Cache-Control", "no-store").field("Pragma", "no-cache")
 }
 

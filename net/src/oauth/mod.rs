@@ -61,6 +61,7 @@ pub use limit::Limiter;
 pub use settings::Settings;
 use visit::{SignedIn, Visit};
 
+use crate::fail::Trace;
 use crate::reply::Reply;
 
 /// First segments of paths that are answered here; no index may be called so.
@@ -120,15 +121,19 @@ impl Oauth {
     }
 
     fn begins(&self, target: &Target<'_>, words: &[&str]) -> bool {
-        let is_one = |first: Option<&[u8]>| {
-            first.is_some_and(|first| words.iter().any(|known| known.as_bytes() == first))
+        // However it is written: what is read is the decoded segment.
+        let read = |segment: Option<&[u8]>| {
+            let decoded = segment.and_then(|segment| decode(segment, Plus::Plus).ok());
+            decoded.map(std::borrow::Cow::into_owned)
         };
+        let is_one =
+            |first: Option<&[u8]>| read(first).is_some_and(|first| words.contains(&first.as_str()));
         let base = self.settings.base_path();
         if is_one(target.segments().next()) || base.is_empty() {
             return is_one(target.segments().next());
         }
         let mut segments = target.segments();
-        base[1..].split('/').all(|own| segments.next() == Some(own.as_bytes()))
+        base[1..].split('/').all(|own| read(segments.next()).as_deref() == Some(own))
             && is_one(segments.next())
     }
 }
@@ -211,9 +216,7 @@ fn inside(settings: &Settings, segments: Vec<String>) -> Vec<String> {
 
 /// Answers a request of this half.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
-    if !crate::audit::is_ready(Some(visit.security)).await {
-        return visit.down();
-    }
+    let is_ready = crate::audit::is_ready(Some(visit.security)).await;
     let target = Target::new(visit.head.target());
     let segments: Option<Vec<String>> = target
         .path()
@@ -227,6 +230,9 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
     };
     let segments = inside(visit.settings, segments);
     if segments.first().is_some_and(|first| first == "_oauth") {
+        if !is_ready {
+            return fail::unkept(crate::fail::reply(&crate::audit::refusal(), Trace::No));
+        }
         return admin::answer(visit, &segments[1..]).await;
     }
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -241,6 +247,12 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
             "Go back, or begin at your account.",
         );
     };
+    if !is_ready {
+        return match kind {
+            Kind::Machine => Fail::down().reply(),
+            Kind::Page => visit.down(),
+        };
+    }
     let method = visit.head.method();
     if method == Method::Options && kind == Kind::Machine {
         return preflight(visit, &path);

@@ -8,7 +8,7 @@ use sim::{Sim, SimEnv};
 
 use crate::browser::basic;
 use crate::consented::{promised, stage};
-use crate::place::{Client, at, with_oauth_on};
+use crate::place::{Client, at, with_oauth_on, with_oauth_on_and_off};
 
 /// Opens a scroll and a point in time for a day; answers the scroll's id.
 async fn open(client: &mut Client, who: &str) -> String {
@@ -85,5 +85,26 @@ fn who_may_close_every_scroll_closes_everybodys() {
         let freed = client.good("DELETE", "/_search/scroll/_all", "").await;
         assert_eq!(at(&freed, &["num_freed"]).as_u64(), Some(1));
         assert_eq!(left(&mut client, &env).await, Some(2), "points in time are no scrolls");
+    });
+}
+
+/// The half was switched off, with its pages and interfaces: nobody could revoke a token, which still opened the
+/// store.
+#[test]
+fn where_the_half_is_off_its_tokens_let_nobody_in() {
+    with_oauth_on_and_off(|mut on, mut off| async move {
+        let app = stage(&mut on, &[("ann", &[("a-*", "read")])]).await;
+        let token = promised(&mut on, &app, "ann", "index:a-*:read").await.1.expect("some");
+        for (client, status) in [(&mut on, 200), (&mut off, 401)] {
+            client.authorize(Some(&token));
+            assert_eq!(client.call("GET", "/a-1/_search", "").await.status, status);
+        }
+        // Tokens of the store's own token service are no part of that half.
+        off.authorize(Some(&basic("elastic", "secret")));
+        let ask = r#"{"grant_type":"client_credentials"}"#;
+        let own = off.good("POST", "/_security/oauth2/token", ask).await;
+        let own = at(&own, &["access_token"]).as_str().expect("a token").to_owned();
+        off.authorize(Some(&format!("Bearer {own}")));
+        off.good("GET", "/a-1/_search", "").await;
     });
 }

@@ -59,6 +59,13 @@ pub fn with_audited<F: Future<Output = ()>>(story: impl FnOnce(Client, Told) -> 
     run(1, Some(Some(oauth())), audit, |client| story(client, Told { lines }));
 }
 
+/// The same, where nothing is done that cannot be noted, and nothing can be noted.
+pub fn with_unwritten<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
+    let (audit, lines) = authz::audit::Audit::new(true);
+    drop(lines);
+    run(1, Some(Some(oauth())), audit, story);
+}
+
 fn oauth() -> net::oauth::Oauth {
     let mut settings = net::oauth::Settings::new(ISSUER);
     settings.set("oauth.registration.mode", "open").expect("a mode");
@@ -178,6 +185,24 @@ pub fn with_oauth_clients<F: Future<Output = ()>>(
             clients.push(Client { stream: near, authorization: None });
         }
         story(clients).await;
+    });
+}
+
+/// A client of a node with the OAuth half, and one of the same node where that half is switched off.
+pub fn with_oauth_on_and_off<F: Future<Output = ()>>(story: impl FnOnce(Client, Client) -> F) {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    let (on, off) = (sim.stream_pair(), sim.stream_pair());
+    sim.run(async {
+        let core = start(&env).await.pop().expect("two cores");
+        let first = security(&env, authz::audit::Audit::none()).await;
+        let (keeper, authenticator) = (first.keeper.clone(), first.authenticator.clone());
+        let second = Security { authenticator, keeper, oauth: None };
+        let first = Security { oauth: Some(oauth()), ..first };
+        serve(&env, Rc::clone(&core), Some(first), on.1).await;
+        serve(&env, core, Some(second), off.1).await;
+        let client = |stream| Client { stream, authorization: None };
+        story(client(on.0), client(off.0)).await;
     });
 }
 
@@ -321,6 +346,11 @@ impl Client {
     /// Sends bytes as they are, as far as the other side takes them.
     pub async fn push(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// Sends these bytes, whatever they are.
+    pub async fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.expect("the connection is open");
     }
 
     /// Closes its sending half alone.

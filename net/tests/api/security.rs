@@ -1,7 +1,10 @@
 //! Who may pass the door.
 
+use http::client::Response;
+use json::json;
+
 use crate::browser::basic;
-use crate::place::{at, failure, with_security};
+use crate::place::{at, failure, with_oauth, with_security, with_unwritten};
 
 #[test]
 fn strangers_are_challenged() {
@@ -217,5 +220,91 @@ fn expressions_in_names_may_cost_so_much_together() {
         assert!(refused.contains("too complex to evaluate"), "{refused}");
         let found = client.good("POST", target, &ask(vec!["aaaaaaaaaa".to_owned()])).await;
         assert_eq!(at(&found, &["has_all_requested"]), &json::json!(true));
+    });
+}
+
+fn field<'a>(answer: &'a Response, wanted: &str) -> Option<&'a str> {
+    let found = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    found.map(|(_, value)| value.as_str())
+}
+
+/// Keys, tokens and people were told in answers that a cache may keep.
+#[test]
+fn no_cache_keeps_what_security_answers() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let grant = json!({"grant_type": "password", "username": "elastic", "password": "secret",
+            "api_key": {"name": "g"}});
+        let cross = r#"{"name":"x","access":{"search":[{"names":["a"]}]}}"#;
+        for (method, target, body) in [
+            ("POST", "/_security/api_key", r#"{"name":"k"}"#),
+            ("POST", "/_security/api_key/grant", &json::to_string(&grant)),
+            ("POST", "/_security/cross_cluster/api_key", cross),
+            ("POST", "/_security/service/elastic/kibana/credential/token/t", ""),
+            ("POST", "/_security/oauth2/token", r#"{"grant_type":"client_credentials"}"#),
+            ("GET", "/_security/user", ""),
+        ] {
+            let answer = client.call(method, target, body).await;
+            let told = ["cache-control", "pragma"].map(|name| field(&answer, name));
+            assert_eq!(told, [Some("no-store"), Some("no-cache")], "{target}: {}", answer.text());
+            let count = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("cache-control");
+            assert_eq!(answer.fields.iter().filter(count).count(), 1, "{target}");
+        }
+    });
+}
+
+/// Bytes that are no text were no credential at all; and of two users to act as, the first was taken.
+#[test]
+fn headers_that_say_two_things_or_nothing_are_refused() {
+    with_security(|mut client| async move {
+        client.write(b"GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \xe9\r\n\r\n").await;
+        let answer = client.answer("GET", "/").await;
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert_eq!(field(&answer, "www-authenticate"), Some("Bearer error=\"invalid_request\""));
+        client.authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let target = "/_security/_authenticate";
+        let runs_as = |name| ("es-security-runas-user", name);
+        let answer = client.call_with("GET", target, &[runs_as("ann"), runs_as("bob")], b"").await;
+        assert_eq!(
+            failure(&answer),
+            "400 illegal_argument_exception: multiple values for single-valued header \
+             [es-security-runas-user]."
+        );
+        let answer = client.call_with("GET", target, &[runs_as("ann"), runs_as("ann")], b"").await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    });
+}
+
+/// An endpoint is the same however its name is written.
+#[test]
+fn endpoints_are_known_by_what_their_paths_mean() {
+    with_oauth(|mut client| async move {
+        for target in ["/login", "/%6cogin", "/.well%2dknown/oauth-authorization-server"] {
+            let answer = client.call("GET", target, "").await;
+            assert_eq!(answer.status, 200, "{target}: {}", answer.text());
+        }
+    });
+}
+
+/// Programs got a page where the audit log could not be written.
+#[test]
+fn programs_are_told_in_json_that_nothing_can_be_noted() {
+    with_unwritten(|mut client| async move {
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        for target in ["/token", "/revoke", "/introspect", "/par", "/device_authorization"] {
+            let answer = client.call_with("POST", target, &form, b"token=x").await;
+            let text = answer.text();
+            assert_eq!(answer.status, 503, "{target}: {text}");
+            assert!(text.contains("\"error\":\"temporarily_unavailable\""), "{target}: {text}");
+            assert!(field(&answer, "retry-after").is_some(), "{target}");
+            assert_eq!(field(&answer, "cache-control"), Some("no-store"), "{target}");
+        }
+        let page = client.call("GET", "/login", "").await;
+        assert_eq!(
+            (page.status, field(&page, "content-type").map(|kind| &kind[..9])),
+            (503, Some("text/html"))
+        );
     });
 }

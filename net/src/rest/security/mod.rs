@@ -31,6 +31,7 @@ use std::sync::Arc;
 use crate::admit::{Caller, Security};
 use crate::audit;
 use crate::call::Call;
+use crate::oauth::fail::unkept;
 use crate::reply::Reply;
 
 /// What answers a route of this family.
@@ -87,8 +88,12 @@ pub enum Op {
     ProfileHasPrivileges,
 }
 
-/// Answers a call of this family.
+/// Answers a call of this family; who is who, keys and tokens are kept by no cache.
 pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
+    carry_out(op, call).await.map(unkept)
+}
+
+async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
     if !audit::is_ready(call.security).await {
         return Err(audit::refusal());
     }

@@ -158,8 +158,7 @@ fn answer<E: Env>(
     if let Some(authentication) = authentication {
         answer.insert("authentication", authentication);
     }
-    let reply = value(200, &Value::Object(answer));
-    Ok(reply.field("Cache-Control", "no-store").field("Pragma", "no-cache"))
+    Ok(value(200, &Value::Object(answer)))
 }
 
 async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) -> Result<Reply> {
