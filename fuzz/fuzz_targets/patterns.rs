@@ -5,9 +5,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use automaton::{levenshtein, regexp};
 use libfuzzer_sys::fuzz_target;
 use mapping::{Mapping, Settings};
-use automaton::{levenshtein, regexp};
 use search::plan::bind::{Context, bind_query};
 
 static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {
