@@ -17,9 +17,9 @@ use crate::iter::WINDOW;
 use crate::iter::build::Context;
 use crate::plan::weigh::{Node, Plan};
 
-/// Work of a window, in documents looked at (a few nanoseconds each), beyond which it is left to a worker: about
-/// a millisecond.
-const STRIDE_MAX: u64 = 200_000;
+/// Work of a window, in documents looked at (about 5 ns each), beyond which it is left to a worker: half a
+/// millisecond.
+const STRIDE_MAX: u64 = 100_000;
 
 /// What a clause costs in each window, whatever it finds.
 const CLAUSE: u64 = 16;
