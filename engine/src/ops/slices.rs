@@ -12,7 +12,7 @@ use std::time::Duration;
 use base::CoreId;
 use env::budget::Holder;
 use env::{Clock, Env, Spawn, reply};
-use search::phase::{HEAVY_WORK, Pace, Progress, STEP_WORK, Shared, Slice};
+use search::phase::{Pace, Progress, STEP_WORK, Shared, Slice};
 use search::plan::Plan;
 use search::result::Partial;
 
@@ -23,6 +23,9 @@ use crate::host::call::{Message, SliceCall};
 /// Postings, points or documents that one core looks at before cutting pays: a hop costs about
 /// 10 µs there and back.
 const CUT_COST: u64 = 100_000;
+
+/// How long what only a worker may do waits, where too much waits for one.
+const WAIT: Duration = Duration::from_millis(5);
 
 /// What the slices of one shard found, with the place of the shard; or the damage that was met.
 pub(crate) type Part = (u32, std::result::Result<Partial, segment::Error>);
@@ -144,17 +147,29 @@ impl<E: Env> Core<E> {
         self.run_heavy(slice, until).await
     }
 
-    /// Goes on with a slice whose steps may be long, on workers; where too many jobs wait for one, here.
+    /// Goes on with a slice whose steps may be long, on workers; where too many jobs wait for one, here, but for
+    /// steps that cannot be short.
     async fn run_heavy(
         &self,
         slice: Slice,
         until: &Until<'_>,
     ) -> std::result::Result<Partial, segment::Error> {
         let slice = Arc::new(Mutex::new(slice));
+        let clock = self.env.clock();
         loop {
             let lent = Arc::clone(&slice);
-            let progress = match self.work(move || lock(&lent).step(HEAVY_WORK)).await {
+            let step = move || {
+                let mut slice = lock(&lent);
+                let work = slice.heavy_work();
+                slice.step(work)
+            };
+            let is_dear = lock(&slice).is_dear();
+            let progress = match self.work(step).await {
                 Ok(progress) => progress,
+                Err(_) if is_dear => {
+                    clock.sleep(WAIT).await;
+                    Ok(Progress::More)
+                }
                 Err(_) => lock(&slice).step(STEP_WORK),
             };
             match progress? {
@@ -162,7 +177,7 @@ impl<E: Env> Core<E> {
                 Progress::More => {}
                 Progress::Missing(mut missing) => missing.fetch(),
             }
-            if until.is_over(self.env.clock().monotonic()) {
+            if until.is_over(clock.monotonic()) {
                 lock(&slice).stop();
                 break;
             }
