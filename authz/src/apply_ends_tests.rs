@@ -364,3 +364,28 @@ fn an_old_key_stays_that_of_a_user_who_goes() {
     let state = apply(&state, &put("c")).0;
     assert_eq!(team(&state).as_deref(), Some("a"));
 }
+
+/// Introspection reckoned it from the token's end, which near the end of the grant comes sooner.
+#[test]
+fn a_grant_knows_when_each_of_its_newest_tokens_was_issued() {
+    let (mut state, outcome) = apply(&with_code(), &redeem(10_000));
+    let id = granted(outcome).id;
+    for round in 0..40 {
+        let refresh = Command::Refresh {
+            grant: id,
+            counter: round,
+            client: Some("c1".into()),
+            narrowed: None,
+            idle: 1_000_000,
+            life: 100_000,
+            window: 0,
+            now: 20_000 + u64::from(round) * 1_000,
+        };
+        state = apply(&state, &refresh).0;
+    }
+    let grant = state.grant(id).expect("lives");
+    // Number 0 came with the code, 1 to 40 with refresh tokens.
+    assert_eq!(grant.issued_s(40), Some(59));
+    assert_eq!(grant.issued_s(9), Some(28));
+    assert_eq!(grant.issued_s(8), None, "32 are kept");
+}

@@ -8,7 +8,8 @@
 //!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
 //! Form 5: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
-//! refuse a later one. Form 4 lacks the versions of passwords, the creators of keys, and in commands what let
+//! refuse a later one. Form 4 lacks the versions of passwords, the creators of keys, the issues of
+//! access tokens, and in commands what let
 //! their givers in. Form 3
 //! lacks the numbers of owners and accounts of clients, the terms and last use of clients, and the time for which
 //! a handle is kept; all of them may be absent.

@@ -36,6 +36,7 @@ fn grant(uid: u64) -> Grant {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        issued: None,
         maker: None,
     }
 }

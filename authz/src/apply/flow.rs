@@ -260,7 +260,8 @@ fn granted(state: &mut State, grant: Grant) -> Outcome {
         }
     }
     client::used(state, &key.1, grant.created);
-    let grant = Arc::new(Grant { serial: 1, ..grant });
+    let issued = grant.issued_with(0, grant.created);
+    let grant = Arc::new(Grant { serial: 1, issued, ..grant });
     state.put_grant(Arc::clone(&grant));
     Outcome::Granted(grant, 0)
 }
@@ -292,6 +293,7 @@ fn refresh(
     let serial = next.serial;
     next.serial += u32::from(!planted(Fault::ReuseSerial));
     next.last_used = Some(now);
+    next.issued = next.issued_with(serial, now);
     let next = Arc::new(next);
     client::used(state, next.client.as_deref().unwrap_or_default(), now);
     state.grants.insert(known.id, Arc::clone(&next));
@@ -306,6 +308,7 @@ fn refresh(
         code: None,
         absolute_end: (now + life).min(known.absolute_end),
         serial: 1,
+        issued: Grant { issued: None, ..(*next).clone() }.issued_with(0, now),
         revoked: Vec::new(),
         ..(*next).clone()
     };
@@ -475,6 +478,7 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        issued: None,
         maker: None,
     };
     state.ends.remove(&(known.end, Ends::Code(*code)));
@@ -538,6 +542,7 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        issued: None,
         maker: None,
     };
     state.drop_device(*id);

@@ -65,6 +65,9 @@ record! {
         pub revoked: Vec<(u32, u32)>,
         /// A narrowed token belongs to this grant.
         pub parent: Option<u64>,
+        /// When its newest access tokens were issued: the number of each, and seconds since 1970. None of grants
+        /// from before it was kept.
+        pub issued: Option<Vec<(u32, u32)>>,
     }
 }
 
@@ -72,6 +75,29 @@ impl Grant {
     /// The grant that its owner gave: its own number, or that of the grant which a narrowed token narrows.
     pub fn family(&self) -> u64 {
         self.parent.unwrap_or(self.id)
+    }
+
+    /// So many issues of access tokens are kept.
+    const ISSUED_MAX: usize = 32;
+
+    /// No access token lives longer, in seconds: its issue need not be kept beyond.
+    const ISSUED_S: u32 = 60 * 60;
+
+    /// The issues of access tokens once one more is issued, at `now` in milliseconds.
+    #[must_use]
+    pub fn issued_with(&self, serial: u32, now: u64) -> Option<Vec<(u32, u32)>> {
+        let now_s = u32::try_from(now / 1000).unwrap_or(u32::MAX);
+        let mut issued = self.issued.clone().unwrap_or_default();
+        issued.retain(|(_, at)| now_s.saturating_sub(*at) <= Self::ISSUED_S);
+        issued.drain(..(issued.len() + 1).saturating_sub(Self::ISSUED_MAX));
+        issued.push((serial, now_s));
+        Some(issued)
+    }
+
+    /// When an access token was issued, in seconds, where that is known.
+    pub fn issued_s(&self, serial: u32) -> Option<u64> {
+        let mut issued = self.issued.iter().flatten();
+        issued.find(|(number, _)| *number == serial).map(|(_, at)| u64::from(*at))
     }
 
     /// May there be a token of it that lets in, at this time in milliseconds?

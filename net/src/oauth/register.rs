@@ -288,6 +288,14 @@ fn is_keeper(known: Option<&Hash>, given: &Hash) -> bool {
     known.is_some_and(|known| authz::secret::is_equal(&known.0, &given.0))
 }
 
+/// The answer where a change was not made: the client may be gone by now.
+fn lost<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
+    match visit.state().client(id) {
+        Some(_) => Fail::down().reply(),
+        None => stranger(),
+    }
+}
+
 async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Result<Reply, Reply> {
     const BODY: Fail = metadata("The body must be a JSON object of at most 64 KiB");
     if visit.body.len() > BODY_BYTES_MAX {
@@ -321,7 +329,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         let changed =
             Client { proposal: Some(asked.profile), proposal_terms: Some(terms), ..client.clone() };
         let command = Command::PutClient { client: changed.clone(), version: client.version };
-        visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+        visit.ask(command).await.map_err(|_| lost(visit, id))?;
         note(visit, "client_changed", &changed);
         return Ok(told(visit, 200, &changed, None, bearer(visit)));
     }
@@ -342,7 +350,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         secret = Some(shown);
     }
     let command = Command::PutClient { client: changed.clone(), version: client.version };
-    visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+    visit.ask(command).await.map_err(|_| lost(visit, id))?;
     note(visit, "client_changed", &changed);
     Ok(told(visit, 200, &changed, secret.as_deref(), bearer(visit)))
 }

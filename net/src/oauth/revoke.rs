@@ -143,6 +143,8 @@ struct Active {
     grant: Arc<Grant>,
     user: Arc<User>,
     kind: Kind,
+    /// When it was issued, in seconds.
+    begun_s: u64,
     end_s: u64,
 }
 
@@ -155,11 +157,17 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
     if let Some(content) = opened(visit, token, Kind::Access) {
         let (grant, user) = bearer::live(&state, content)?;
         let end_s = u64::from(content.end);
+        // Of a grant from before it was kept: as if by today's setting, between the grant's making and now.
+        let begun_s = grant.issued_s(content.serial).unwrap_or_else(|| {
+            let begun_s = end_s.saturating_sub(visit.settings.access_token / 1000);
+            begun_s.min(visit.now() / 1000).max(grant.created / 1000)
+        });
         let is_fresh = visit.now() < end_s * 1000 && grant.client.is_some();
         return (is_fresh && is_seen(&grant)).then_some(Active {
             grant,
             user,
             kind: Kind::Access,
+            begun_s,
             end_s,
         });
     }
@@ -175,7 +183,9 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
         && user.enabled
         && user.uid == grant.uid
         && client.is_approved();
-    (own && is_live).then_some(Active { grant, user, kind: Kind::Refresh, end_s: end / 1000 })
+    let begun_s = grant.rotated / 1000;
+    let (kind, end_s) = (Kind::Refresh, end / 1000);
+    (own && is_live).then_some(Active { grant, user, kind, begun_s, end_s })
 }
 
 fn write<E: Env>(
@@ -185,7 +195,7 @@ fn write<E: Env>(
     active: &Active,
     asker: &Asker,
 ) {
-    let Active { grant, user, kind, end_s } = active;
+    let Active { grant, user, kind, begun_s, end_s } = active;
     let mut writer = Writer::new(body);
     writer.begin_object().field_bool("active", true);
     writer.field_str("scope", &grant.scopes.join(" "));
@@ -200,11 +210,7 @@ fn write<E: Env>(
         writer.field_str("token_type", "Bearer");
     }
     writer.key("exp").u64(*end_s);
-    let begun = match kind {
-        Kind::Access => end_s.saturating_sub(visit.settings.access_token / 1000),
-        _ => grant.rotated / 1000,
-    };
-    writer.key("iat").u64(begun).key("nbf").u64(begun);
+    writer.key("iat").u64(*begun_s).key("nbf").u64(*begun_s);
     writer.field_str("aud", &visit.settings.issuer).field_str("iss", &visit.settings.issuer);
     writer.field_str("jti", &visit.keys().token_name(token));
     if !grant.details.is_empty() {

@@ -333,6 +333,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        issued: None,
         maker: None,
     };
     let by = Some(Proof::Client { id: client.id.clone() });
@@ -386,9 +387,9 @@ fn tokens<E: Env>(
     family: &Grant,
     event: &str,
 ) -> Reply {
-    let now_s = visit.now() / 1000;
-    let life_s = visit.settings.access_token / 1000;
-    let end_s = (now_s + life_s).min(family.absolute_end.div_ceil(1000));
+    // Ends are whole seconds: none comes before what `expires_in` promises.
+    let now = visit.now();
+    let end_s = (now + visit.settings.access_token).min(family.absolute_end).div_ceil(1000);
     let end = u32::try_from(end_s).unwrap_or(u32::MAX);
     let sealed =
         visit.keys().access(visit.state().epoch).seal(Content { grant: grant.id, end, serial });
@@ -396,7 +397,7 @@ fn tokens<E: Env>(
     let mut body = Vec::with_capacity(320);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_str("access_token", &access).field_str("token_type", "Bearer");
-    writer.key("expires_in").u64(end_s.saturating_sub(now_s));
+    writer.key("expires_in").u64((end_s * 1000).saturating_sub(now) / 1000);
     noted(visit, event, grant, &access);
     if family.refreshes {
         let content = Content { grant: family.id, end: 0, serial: family.counter };

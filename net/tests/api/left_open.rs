@@ -8,7 +8,9 @@ use sim::{Sim, SimEnv};
 
 use crate::browser::basic;
 use crate::consented::{promised, stage};
-use crate::place::{Client, at, with_oauth_on, with_oauth_on_and_off};
+use crate::place::{
+    Client, at, value, with_oauth_and_a_minute, with_oauth_on, with_oauth_on_and_off,
+};
 
 /// Opens a scroll and a point in time for a day; answers the scroll's id.
 async fn open(client: &mut Client, who: &str) -> String {
@@ -106,5 +108,29 @@ fn where_the_half_is_off_its_tokens_let_nobody_in() {
         let own = at(&own, &["access_token"]).as_str().expect("a token").to_owned();
         off.authorize(Some(&format!("Bearer {own}")));
         off.good("GET", "/a-1/_search", "").await;
+    });
+}
+
+/// When a token was issued was reckoned from its end by the setting of the moment: after a restart with a shorter
+/// one it was to be, and whoever minds `nbf` refused a good token.
+#[test]
+fn a_token_tells_when_it_was_issued_whatever_is_set_since() {
+    with_oauth_and_a_minute(|mut first, mut second| async move {
+        let app = stage(&mut first, &[("ann", &[("a-*", "read")])]).await;
+        let token = promised(&mut first, &app, "ann", "index:a-*:read").await.1.expect("some");
+        let form = format!(
+            "token={}&client_id={}&client_secret={}",
+            &token["Bearer ".len()..],
+            app.0,
+            app.1
+        );
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        second.authorize(None);
+        let answer = second.call_with("POST", "/introspect", &kind, form.as_bytes()).await;
+        let told = value(&answer);
+        let number = |name: &str| at(&told, &[name]).as_u64().expect("a number");
+        assert_eq!(number("iat"), number("nbf"));
+        let life = number("exp") - number("iat");
+        assert!((1200..=1201).contains(&life), "{}", answer.text());
     });
 }

@@ -190,6 +190,20 @@ pub fn with_oauth_clients<F: Future<Output = ()>>(
 
 /// A client of a node with the OAuth half, and one of the same node where that half is switched off.
 pub fn with_oauth_on_and_off<F: Future<Output = ()>>(story: impl FnOnce(Client, Client) -> F) {
+    with_oauth_and(None, story);
+}
+
+/// The same, where an access token lives for a minute by what the second client's half is set to.
+pub fn with_oauth_and_a_minute<F: Future<Output = ()>>(story: impl FnOnce(Client, Client) -> F) {
+    let mut settings = net::oauth::Settings::new(ISSUER);
+    settings.set("oauth.access_token.ttl", "1m").expect("a time");
+    with_oauth_and(Some(net::oauth::Oauth::new(settings)), story);
+}
+
+fn with_oauth_and<F: Future<Output = ()>>(
+    other: Option<net::oauth::Oauth>,
+    story: impl FnOnce(Client, Client) -> F,
+) {
     let sim = Sim::new(1);
     let env = sim.env();
     let (on, off) = (sim.stream_pair(), sim.stream_pair());
@@ -197,7 +211,7 @@ pub fn with_oauth_on_and_off<F: Future<Output = ()>>(story: impl FnOnce(Client, 
         let core = start(&env).await.pop().expect("two cores");
         let first = security(&env, authz::audit::Audit::none()).await;
         let (keeper, authenticator) = (first.keeper.clone(), first.authenticator.clone());
-        let second = Security { authenticator, keeper, oauth: None };
+        let second = Security { authenticator, keeper, oauth: other };
         let first = Security { oauth: Some(oauth()), ..first };
         serve(&env, Rc::clone(&core), Some(first), on.1).await;
         serve(&env, core, Some(second), off.1).await;

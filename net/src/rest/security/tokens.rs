@@ -116,6 +116,7 @@ async fn mint<E: Env>(
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        issued: None,
     };
     let outcome =
         desk.keeper().ask(Command::Mint { grant, by: owner.proof(), now }).await.map_err(told)?;
@@ -140,7 +141,7 @@ fn answer<E: Env>(
     authentication: Option<Value>,
 ) -> Result<Reply> {
     let keys = desk.keeper().keys();
-    let end = (now(call) + LIFE_MS) / 1000;
+    let end = (now(call) + LIFE_MS).div_ceil(1000);
     let content = Content { grant: grant.id, end: u32::try_from(end).unwrap_or(u32::MAX), serial };
     let access = keys.access(desk.state().epoch).seal(content);
     let mut answer = Object::new();
