@@ -101,7 +101,8 @@ fn check_query(query: &Value, depth: usize) -> Option<()> {
         "match_all" => body.as_object()?.is_empty().then_some(()),
         "exists" => {
             let (key, field) = only(body)?;
-            (key == "field" && !field.as_str()?.is_empty()).then_some(())
+            // Sources are no field that a search looks into.
+            (key == "field" && !matches!(field.as_str()?, "" | "_source")).then_some(())
         }
         "term" => {
             let value = match of_field(body)? {
@@ -261,6 +262,7 @@ mod tests {
             r#","query":{"term":{"":"a"}}"#,
             r#","query":{"terms":{"a":[null]}}"#,
             r#","query":{"exists":{"field":""}}"#,
+            r#","query":{"exists":{"field":"_source"}}"#,
             r#","query":{"bool":{"should":[],"minimum_should_match":1.5}}"#,
             r#","query":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"match_all":{}}}}}}}}}}}}"#,
         ] {

@@ -31,12 +31,62 @@ pub enum Told {
     Where(String),
 }
 
-/// Does the field of this name hold values whole, wherever the filter looks?
-pub type Whole<'a> = &'a dyn Fn(&str) -> bool;
+/// How the field of this name keeps values, wherever the filter looks.
+pub type Whole<'a> = &'a dyn Fn(&str) -> Kept;
+
+/// How a field keeps values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// What is found by a value.
+    pub values: Exact,
+    /// Every value is kept: none is left out for its length or its form, and no document has one that the field
+    /// does not know of. Else a document passes for one without the value.
+    pub all: bool,
+    /// A value that nobody wrote may stand for none.
+    pub stands_for_none: bool,
+}
+
+/// Whether what is found by a value has that value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exact {
+    /// It may have another: a text that holds the word.
+    No,
+    /// It may have one of which the fraction was cut off.
+    Cut,
+    /// It has.
+    Yes,
+}
+
+impl Kept {
+    /// Of a field of which nothing is known.
+    pub const UNKNOWN: Self = Self { values: Exact::No, all: false, stands_for_none: false };
+
+    /// As it was written, and all of it.
+    pub const WHOLE: Self = Self { values: Exact::Yes, all: true, stands_for_none: false };
+
+    /// What holds of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            values: self.values.min(other.values),
+            all: self.all && other.all,
+            stands_for_none: self.stands_for_none || other.stands_for_none,
+        }
+    }
+}
+
+/// Where a clause stands.
+#[derive(Clone, Copy)]
+struct Where {
+    /// So deep.
+    depth: usize,
+    /// Under a `must_not`: what is not found is let through.
+    negated: bool,
+}
 
 /// What a filter lets through, in words; `None` where words do not say it.
 pub fn in_words(query: &Value, whole: Whole<'_>) -> Option<Told> {
-    match clause(query, whole, 0)? {
+    match clause(query, whole, Where { depth: 0, negated: false })? {
         Clause::All => Some(Told::All),
         Clause::Words(words, _) => (words.len() <= BYTES_MAX).then_some(Told::Where(words)),
     }
@@ -93,8 +143,8 @@ fn only(value: &Value) -> Option<(&str, &Value)> {
     members.next().is_none().then_some((name, value))
 }
 
-fn clause(query: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
-    if depth > DEPTH_MAX {
+fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
+    if at.depth > DEPTH_MAX {
         return None;
     }
     let (kind, body) = only(query)?;
@@ -107,7 +157,7 @@ fn clause(query: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
                 Some(_) => return None,
                 None => value,
             };
-            Some(Clause::one(format!("{} is {}", whole_name(field, whole)?, scalar(value)?)))
+            Some(Clause::one(format!("{} is {}", whole_name(field, whole, at)?, scalar(value)?)))
         }
         "terms" => {
             let (field, values) = only(body)?;
@@ -118,12 +168,16 @@ fn clause(query: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
             let values: Vec<String> = values.iter().map(scalar).collect::<Option<_>>()?;
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             let joint = if values.len() > 1 { Joint::Values } else { Joint::None };
-            let name = whole_name(field, whole)?;
+            let name = whole_name(field, whole, at)?;
             Some(Clause::Words(format!("{name} is {}", list(&values, "or")), joint))
         }
         "exists" => match only(body)? {
             ("field", field) => {
-                Some(Clause::one(format!("{} has a value", name(field.as_str()?)?)))
+                let field = field.as_str()?;
+                let kept = whole(field);
+                let is_so = !kept.stands_for_none && (kept.all || !at.negated);
+                is_so.then_some(())?;
+                Some(Clause::one(format!("{} has a value", name(field)?)))
             }
             _ => None,
         },
@@ -150,16 +204,20 @@ fn clause(query: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
                 1 => Joint::None,
                 _ => Joint::Values,
             };
-            let name = whole_name(field, whole)?;
+            let is_cut_alike = || bounds.iter().all(|(bound, value)| is_cut_alike(bound, value));
+            let name = match whole(field).values {
+                Exact::Cut if !at.negated && is_cut_alike() => name(field)?,
+                _ => whole_name(field, whole, at)?,
+            };
             Some(Clause::Words(format!("{name} is {}", told.join(" and ")), joint))
         }
-        "bool" => all(body, whole, depth),
+        "bool" => all(body, whole, at),
         _ => None,
     }
 }
 
 /// A `bool`: what must be, what must not be, and one of several.
-fn all(body: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
+fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
     let mut told: Vec<(String, Joint)> = Vec::new();
     // What leaves nothing out needs no words; it counts as a clause all the same.
     let (mut some, mut is_required, mut is_any) = (None, false, false);
@@ -168,8 +226,10 @@ fn all(body: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
             Some(clauses) => clauses,
             None => std::slice::from_ref(clauses),
         };
+        let negated = at.negated || occurrence == "must_not";
+        let below = Where { depth: at.depth + 1, negated };
         let clauses: Vec<Clause> =
-            clauses.iter().map(|it| clause(it, whole, depth + 1)).collect::<Option<_>>()?;
+            clauses.iter().map(|it| clause(it, whole, below)).collect::<Option<_>>()?;
         let is_empty = clauses.is_empty();
         let mut said = Vec::new();
         let mut has_all = false;
@@ -207,9 +267,22 @@ fn all(body: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
     }
 }
 
-/// A field of which values are told: one that holds them whole.
-fn whole_name(field: &str, whole: Whole<'_>) -> Option<String> {
-    if whole(field) { name(field) } else { None }
+/// A field of which values are told: one that holds them whole, and all of them where it must not hold some.
+fn whole_name(field: &str, whole: Whole<'_>, at: Where) -> Option<String> {
+    let kept = whole(field);
+    let is_so = kept.values == Exact::Yes && !kept.stands_for_none && (kept.all || !at.negated);
+    if is_so { name(field) } else { None }
+}
+
+/// Does a value pass this bound only where it does with its fraction, which is cut off towards zero?
+fn is_cut_alike(bound: &str, value: &Value) -> bool {
+    let Some(value) = value.as_i64() else { return false };
+    match bound {
+        "gt" | "lt" => true,
+        "gte" => value > 0,
+        "lte" => value < 0,
+        _ => false,
+    }
 }
 
 /// A field as people know it: a keyword beside a text is the same to them.
@@ -235,9 +308,55 @@ fn scalar(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// A text, a keyword that leaves long ones out, whole numbers cut, one with a value for none; others are
+    /// whole.
+    fn kept(field: &str) -> Kept {
+        match field {
+            "text" => Kept { values: Exact::No, ..Kept::WHOLE },
+            "short" => Kept { all: false, ..Kept::WHOLE },
+            "cut" => Kept { values: Exact::Cut, ..Kept::WHOLE },
+            "nulls" => Kept { stands_for_none: true, ..Kept::WHOLE },
+            _ => Kept::WHOLE,
+        }
+    }
+
+    /// Words were wider than what they let through: of numbers with their fractions cut off, of values that were
+    /// left out and so were not, of nulls for which a value stands.
+    #[test]
+    fn what_is_not_kept_as_it_was_written_is_not_said() {
+        let not = |query: &str| format!(r#"{{"bool":{{"must_not":{query}}}}}"#);
+        let (short, exists) = (r#"{"term":{"short":"a"}}"#, r#"{"exists":{"field":"short"}}"#);
+        assert_eq!(told(short).as_deref(), Some("short is “a”"));
+        assert_eq!(told(exists).as_deref(), Some("short has a value"));
+        assert_eq!((told(&not(short)), told(&not(exists))), (None, None));
+        assert_eq!(told(&not(&not(short))), None);
+        for (bounds, is_said) in [
+            (r#""gt":1"#, true),
+            (r#""lt":-1"#, true),
+            (r#""gte":1,"lt":5"#, true),
+            (r#""gte":0"#, false),
+            (r#""lte":1"#, false),
+            (r#""lte":-1"#, true),
+            (r#""lt":1.5"#, false),
+        ] {
+            let range = format!(r#"{{"range":{{"cut":{{{bounds}}}}}}}"#);
+            assert_eq!(told(&range).is_some(), is_said, "{bounds}");
+            assert_eq!(told(&not(&range)), None, "{bounds}");
+        }
+        for query in [
+            r#"{"term":{"cut":1}}"#,
+            r#"{"term":{"nulls":"a"}}"#,
+            r#"{"exists":{"field":"nulls"}}"#,
+            r#"{"terms":{"text":["a"]}}"#,
+        ] {
+            assert_eq!(told(query), None, "{query}");
+        }
+        assert_eq!(told(r#"{"exists":{"field":"text"}}"#).as_deref(), Some("text has a value"));
+    }
+
     fn told(query: &str) -> Option<String> {
         let query = json::parse(query.as_bytes()).expect("JSON");
-        in_words(&query, &|field| field != "text").map(|told| match told {
+        in_words(&query, &kept).map(|told| match told {
             Told::All => "all".to_owned(),
             Told::Where(words) => words,
         })

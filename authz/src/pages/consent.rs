@@ -282,6 +282,7 @@ fn names(fields: &[String]) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use super::condition::Kept;
     use super::*;
     use crate::oauth::reach::Today;
     use crate::pages::words;
@@ -346,7 +347,7 @@ mod tests {
                 later: vec!["Do everything with orders-*".into()],
                 at: 0,
                 sentence: "Read documents in orders-*".into(),
-                condition: Some(Condition::of(&query, &|_| true)),
+                condition: Some(Condition::of(&query, &|_| Kept::WHOLE)),
                 fields: vec!["id".into(), "total".into()],
                 unseen: vec!["salary".into()],
                 own: Some("documents"),

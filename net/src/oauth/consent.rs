@@ -188,7 +188,7 @@ fn detail_of<E: Env>(
     let condition = entry.get("query").map(|query| {
         let state = visit.core.state();
         let whole = Whole::of(&state, entry);
-        Condition::of(query, &|field| whole.holds(field))
+        Condition::of(query, &|field| whole.kept(field))
     });
     Detail {
         at,

@@ -1,4 +1,4 @@
-//! Which fields hold values whole, in all that an entry of details names today.
+//! How fields keep values, in all that an entry of details names today.
 //!
 //! A filter on such a field says "customer is acme" and means it. On a text it would mean "acme is one of the
 //! words", on a keyword with a normalizer "something that becomes acme"; and where an index has the field so and
@@ -10,9 +10,11 @@ use std::sync::Arc;
 use authz::oauth::details;
 use authz::oauth::reach::There;
 use authz::oauth::scope::Scope;
+use authz::pages::condition::{Exact, Kept};
 use json::Value;
 use mapping::Mapping;
 use mapping::types::Kind;
+use mapping::types::NumberKind;
 
 use super::visit;
 
@@ -56,27 +58,59 @@ impl Whole {
         Self { mappings: indices.map(|index| Arc::clone(&index.mapping)).collect() }
     }
 
-    /// Does this field hold values whole, wherever it is?
-    pub fn holds(&self, field: &str) -> bool {
-        let mut known = self.mappings.iter().filter_map(|mapping| holds(mapping, field)).peekable();
-        known.peek().is_some() && known.all(|is_whole| is_whole)
+    /// How this field keeps values, wherever it is.
+    pub fn kept(&self, field: &str) -> Kept {
+        let all = self.mappings.iter().map(|mapping| kept(mapping, field));
+        let known = all.clone().flatten().reduce(Kept::and);
+        // Where a mapping has no such field a document may have it, and nothing finds it.
+        let is_everywhere = all.into_iter().all(|kept| kept.is_some());
+        known.map_or(Kept::UNKNOWN, |kept| Kept { all: kept.all && is_everywhere, ..kept })
     }
 }
 
-/// Does it here? None where the mapping has no such field, and no document matches.
-fn holds(mapping: &Mapping, name: &str) -> Option<bool> {
+/// How it does here. None where the mapping has no such field, and no document is found by it.
+fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
     let field = mapping.lookup(name)?;
     let is_plain = !mapping.is_alias(name)
         && mapping.nested_of(name).is_none()
         && *field.path == *name
         && mapping.field(name).is_some();
-    Some(
-        is_plain
-            && match &field.kind {
-                Kind::Keyword(keyword) => keyword.normalizer.is_none(),
-                Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_) | Kind::Ip(_) => true,
-                Kind::ConstantKeyword(_) => true,
-                _ => false,
-            },
-    )
+    if !is_plain {
+        return Some(Kept::UNKNOWN);
+    }
+    let kept = |values, all, stands_for_none| Kept { values, all, stands_for_none };
+    Some(match &field.kind {
+        Kind::Keyword(keyword) => {
+            let values = if keyword.normalizer.is_none() { Exact::Yes } else { Exact::No };
+            kept(values, keyword.ignore_above.is_none(), keyword.null_value.is_some())
+        }
+        Kind::Number(number) => {
+            let values = match number.number {
+                _ if number.counts.is_some() || number.scale != 1.0 => Exact::No,
+                NumberKind::Double => Exact::Yes,
+                NumberKind::Float | NumberKind::HalfFloat => Exact::No,
+                NumberKind::ScaledFloat => Exact::No,
+                NumberKind::Long
+                | NumberKind::Integer
+                | NumberKind::Short
+                | NumberKind::Byte
+                | NumberKind::UnsignedLong => {
+                    if number.coerce {
+                        Exact::Cut
+                    } else {
+                        Exact::Yes
+                    }
+                }
+            };
+            kept(values, !number.ignore_malformed, number.null_value.is_some())
+        }
+        Kind::Boolean(boolean) => {
+            kept(Exact::Yes, !boolean.ignore_malformed, boolean.null_value.is_some())
+        }
+        Kind::Date(date) => kept(Exact::Yes, !date.ignore_malformed, date.null_value.is_some()),
+        Kind::Ip(ip) => kept(Exact::Yes, !ip.ignore_malformed, ip.null_value.is_some()),
+        Kind::ConstantKeyword(_) => kept(Exact::Yes, true, false),
+        Kind::Text(_) => kept(Exact::No, true, false),
+        _ => Kept::UNKNOWN,
+    })
 }

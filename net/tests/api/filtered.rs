@@ -12,6 +12,8 @@ fn a_filter_is_told_as_it_filters() {
         stage(&mut client, &[("ann", &[("*", "read")])]).await;
         client.authorize(Some(&basic("elastic", "secret")));
         let words_of = r#"{"properties":{"k":{"type":"keyword"},"tag":{"type":"keyword"},
+            "short":{"type":"keyword","ignore_above":3},"inner":{"type":"nested"},"f":{"type":"float"},
+            "none":{"type":"keyword","null_value":"acme"},
             "customer":{"type":"text","fields":{"keyword":{"type":"keyword"}}}}}"#;
         client.good("PUT", "/a-1/_mapping", words_of).await;
         // In one index it is a text, in the other it is not.
@@ -34,6 +36,22 @@ fn a_filter_is_told_as_it_filters() {
                 r#"["k"]"#,
                 "where n is at least 1 and below 5",
             ),
+            // Whole numbers are cut, long words are left out: what passes may be another, or have been left out.
+            (r#"{"range":{"n":{"lte":1}}}"#, r#"["k"]"#, r#"{"range":{"n":{"lte":1}}}"#),
+            (r#"{"term":{"n":1}}"#, r#"["k"]"#, r#"{"term":{"n":1}}"#),
+            (r#"{"term":{"short":"acme"}}"#, r#"["k"]"#, "where short is “acme”"),
+            (
+                r#"{"bool":{"must_not":{"term":{"short":"acme"}}}}"#,
+                r#"["k"]"#,
+                r#"{"bool":{"must_not":{"term":{"short":"acme"}}}}"#,
+            ),
+            (
+                r#"{"bool":{"must_not":{"exists":{"field":"inner"}}}}"#,
+                r#"["k"]"#,
+                r#"{"bool":{"must_not":{"exists":{"field":"inner"}}}}"#,
+            ),
+            (r#"{"term":{"f":16777216}}"#, r#"["k"]"#, r#"{"term":{"f":16777216}}"#),
+            (r#"{"term":{"none":"acme"}}"#, r#"["k"]"#, r#"{"term":{"none":"acme"}}"#),
             (
                 r#"{"bool":{"must_not":{"term":{"k":"zzz”) and (k is “a"}}}}"#,
                 r#"["k"]"#,
@@ -115,6 +133,7 @@ fn what_cannot_be_told_or_read_is_not_asked() {
             (r#"{"terms":{"f":[null]}}"#, false),
             (r#"{"term":{"":"a"}}"#, false),
             (r#"{"exists":{"field":""}}"#, false),
+            (r#"{"exists":{"field":"_source"}}"#, false),
             (r#"{"bool":{"should":{"exists":{"field":"a"}},"minimum_should_match":1.5}}"#, false),
         ] {
             let details = format!(
