@@ -7,10 +7,12 @@
 //! 3. A copy that was acknowledged holds each document of its source, and lasts; one that was not is
 //!    whole, or not there (`copies`).
 //! 4. Of rollovers each makes one index, and the newest takes the writes; an index is shaped by the
-//!    template of its moment (`rolled`).
+//!    template of its moment (`rolled`). One beside another change of its alias or data stream is judged by
+//!    what that left (`passed`).
 
 mod copies;
 mod doors;
+mod passed;
 mod rolled;
 
 use std::pin::Pin;
@@ -39,13 +41,14 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 /// The one who tends shapes, until told to end.
 pub async fn keeper(context: Rc<Context>) {
     while !context.stopping.get() {
-        match context.below(12) {
+        match context.below(13) {
             0..=3 => doors::settle(&context).await,
             4 | 5 => doors::turn(&context).await,
             6 => doors::remove_while_it_opens(&context).await,
             7 => doors::write_some(&context).await,
             8 | 9 => copies::copy(&context).await,
             10 => rolled::roll(&context).await,
+            11 => passed::pass_on(&context).await,
             _ => rolled::template(&context).await,
         }
         context.rest().await;
