@@ -6,6 +6,8 @@
 //!
 //! Not here: reading JSON (`dsl`), meeting an index (`plan`).
 
+use std::sync::Arc;
+
 mod family;
 mod names;
 mod place;
@@ -173,8 +175,8 @@ pub struct Term {
 pub struct Terms {
     /// The field.
     pub field: String,
-    /// The values.
-    pub values: Vec<Scalar>,
+    /// The values. There may be tens of thousands, which every copy of the query shares.
+    pub values: Arc<[Scalar]>,
 }
 
 /// One end of a range.

@@ -82,7 +82,7 @@ impl<E: Env> Core<E> {
                     collect(&source, &path, &mut values);
                 }
                 let field = std::mem::take(&mut lookup.field);
-                query.node = Node::Terms(Terms { field, values });
+                query.node = Node::Terms(Terms { field, values: values.into() });
             }
             Node::MoreLikeThis(alike) => {
                 let mut known = Vec::new();

@@ -74,7 +74,7 @@ pub fn terms(body: &Node) -> Read<Query> {
                     };
                     values.push(value);
                 }
-                found = Some(Terms { field: key.to_owned(), values });
+                found = Some(Terms { field: key.to_owned(), values: values.into() });
             }
             (_, Json::Object(_)) => {
                 if found.is_some() || lookup.is_some() {

@@ -179,7 +179,7 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     let mut terms: Vec<Box<[u8]>> = Vec::new();
     let mut ranges = Vec::new();
     let mut others: Vec<Node> = Vec::new();
-    for value in &query.values {
+    for value in query.values.iter() {
         match field.parse_terms_value(&value_of(value), binder.context.now_ms)? {
             QueryValue::Nothing => {}
             QueryValue::Term(term) => terms.push(term.into()),
@@ -223,7 +223,7 @@ fn unmapped_terms(binder: &Binder<'_>, query: &ast::Terms) -> Result<Node> {
             Ok(ids(&values))
         }
         "_index" => {
-            for value in &query.values {
+            for value in query.values.iter() {
                 if unmapped_term(binder, "_index", value)? == Node::All {
                     return Ok(Node::All);
                 }
