@@ -335,8 +335,17 @@ pub fn there(state: &cluster::State) -> impl Iterator<Item = There<'_>> {
 }
 
 /// Everything off but what pages of ours may use.
-const PERMISSIONS: &str = "accelerometer=(), camera=(), geolocation=(), gyroscope=(), magnetometer=(), \
-                           microphone=(), payment=(), usb=(), publickey-credentials-get=(self)";
+const PERMISSIONS: &str = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), \
+                           autoplay=(), battery=(), bluetooth=(), browsing-topics=(), camera=(), \
+                           clipboard-read=(), clipboard-write=(), compute-pressure=(), \
+                           cross-origin-isolated=(), display-capture=(), document-domain=(), \
+                           encrypted-media=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), \
+                           hid=(), identity-credentials-get=(), idle-detection=(), keyboard-map=(), \
+                           local-fonts=(), magnetometer=(), microphone=(), midi=(), otp-credentials=(), \
+                           payment=(), picture-in-picture=(), publickey-credentials-create=(), \
+                           screen-wake-lock=(), serial=(), speaker-selection=(), storage-access=(), \
+                           sync-xhr=(), usb=(), web-share=(), window-management=(), \
+                           xr-spatial-tracking=(), publickey-credentials-get=(self)";
 
 /// Leads the browser back to a client.
 pub fn found(location: String) -> Reply {

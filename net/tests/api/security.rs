@@ -285,6 +285,23 @@ fn endpoints_are_known_by_what_their_paths_mean() {
             let answer = client.call("GET", target, "").await;
             assert_eq!(answer.status, 200, "{target}: {}", answer.text());
         }
+        // A page may use nothing of the browser's but what a key needs to sign in.
+        let page = client.call("GET", "/login", "").await;
+        let allowed = field(&page, "permissions-policy").expect("a policy");
+        for feature in [
+            "bluetooth",
+            "clipboard-read",
+            "display-capture",
+            "fullscreen",
+            "hid",
+            "midi",
+            "publickey-credentials-create",
+            "serial",
+            "usb",
+        ] {
+            assert!(allowed.contains(&format!("{feature}=()")), "{feature}: {allowed}");
+        }
+        assert!(allowed.ends_with("publickey-credentials-get=(self)"), "{allowed}");
     });
 }
 
