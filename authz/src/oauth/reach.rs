@@ -19,6 +19,17 @@ pub struct Reach {
     roles: Arc<[Arc<Role>]>,
     /// What each of their grants on indices holds, in their order.
     held: Vec<Held>,
+    /// Indices that an application reaches by aliases whose very names the roles write.
+    lent: Vec<Lent>,
+}
+
+/// An index behind an alias.
+#[derive(Clone, Debug)]
+struct Lent {
+    alias: String,
+    index: String,
+    /// What of it.
+    held: Held,
 }
 
 /// What remains of a scope.
@@ -117,7 +128,40 @@ impl Reach {
     pub fn new(roles: Arc<[Arc<Role>]>) -> Self {
         let held = roles.iter().flat_map(|role| &role.indices);
         let held = held.map(|grant| Held::of(&grant.actions)).collect();
-        Self { roles, held }
+        Self { roles, held, lent: Vec::new() }
+    }
+
+    /// The same for an application that asks for all these scopes: with the indices behind aliases that are asked
+    /// for, too, and whose very names a role writes. An alias opens where the application was granted its name and
+    /// the index; of the roles the alias is enough ([`crate::access::Access::index_by_alias`]).
+    #[must_use]
+    pub fn with_aliases(
+        mut self,
+        asked: &[Scope],
+        behind: &dyn Fn(&str) -> Option<Vec<String>>,
+    ) -> Self {
+        // By the names that roles write, which are few, and not by the aliases there are.
+        let mut lent = Vec::new();
+        for (held, grant) in self.grants() {
+            for alias in grant.names.iter().map(|name| name.text()) {
+                let wanted = asked.iter().fold(Held::default(), |all, scope| match scope {
+                    Scope::Index { pattern, action } if fits(pattern, alias) => {
+                        all.or(Held::of_scope(*action))
+                    }
+                    _ => all,
+                });
+                let held = held.and(wanted);
+                if held.is_empty() || alias.starts_with('.') || !grant.names_index(alias) {
+                    continue;
+                }
+                let indices = behind(alias).unwrap_or_default().into_iter();
+                let indices = indices.filter(|index| !index.starts_with('.'));
+                let lend = |index| Lent { alias: alias.to_owned(), index, held };
+                lent.extend(indices.map(lend));
+            }
+        }
+        self.lent = lent;
+        self
     }
 
     /// What is held of a scope; nothing of what is none.
@@ -158,7 +202,10 @@ impl Reach {
         for one in there.filter(|one| one.fits(pattern)) {
             let grants = self.grants().filter(|(_, grant)| grant.names_index(one.name()));
             let held = grants.fold(Held::default(), |all, (held, _)| all.or(held));
-            let held = held.and(asked);
+            // One whose alias is counted already is not counted beside it.
+            let lent = self.lent.iter().filter(|it| it.index == one.name());
+            let lent = lent.filter(|it| !fits(pattern, &it.alias));
+            let held = lent.fold(held, |all, it| all.or(it.held)).and(asked);
             let is_whole = match known.iter().find(|(known, _)| *known == held) {
                 Some((_, is_whole)) => *is_whole,
                 None => {
@@ -212,6 +259,9 @@ impl Reach {
                     {
                         remains = remains.or(held);
                     }
+                }
+                for lent in self.lent.iter().filter(|it| fits(pattern, &it.index)) {
+                    remains = remains.or(lent.held.and(asked));
                 }
                 Remains::Indices(remains.of_use())
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use authz::oauth::reach::Today;
+use authz::oauth::reach::{Reach, Today};
 use authz::oauth::sight::Sight;
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
 use authz::pages::consent::{Condition, once};
@@ -76,12 +76,12 @@ fn without_grant<E: Env>(
 /// `GET /account/apps`.
 pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
-    let reach = authorize::reach_of(&state, &signed_in.user);
-    let today = |scope: &String| {
+    let own = authorize::reach_of(&state, &signed_in.user);
+    let today = |reach: &Reach, scope: &String| {
         let (words, sight) = match reach.share(scope) {
             Some(share) => {
-                let sight = Sight::of(&reach, std::slice::from_ref(&share.scope));
-                (consent::counted(visit, &reach, &share), sight)
+                let sight = Sight::of(reach, std::slice::from_ref(&share.scope));
+                (consent::counted(visit, reach, &share), sight)
             }
             // Granted before the owner lost it all.
             None => (words::of(scope, |_| Today::default()), Sight::default()),
@@ -102,7 +102,8 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter_map(|grant| {
             let client_id = grant.client.as_deref()?;
             let client = state.client(client_id)?;
-            let scopes = grant.scopes.iter().map(today);
+            let reach = authorize::reach_for(visit, &signed_in.user, &grant.scopes, &grant.details);
+            let scopes = grant.scopes.iter().map(|scope| today(&reach, scope));
             let details = grant.details.iter().enumerate().map(|(at, entry)| {
                 let detail = consent::detail(visit, &reach, at, entry);
                 let mut told = detail.sentence;
@@ -151,7 +152,7 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         rows.push(Row {
             app: client.profile.name.clone(),
             logo: consent::logo(client, &client_id),
-            permissions: scopes.iter().map(today).collect(),
+            permissions: scopes.iter().map(|scope| today(&own, scope)).collect(),
             given: Given::Consent(client_id),
             created: None,
             last_used: None,

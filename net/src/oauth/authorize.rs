@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use authz::oauth::reach::Reach;
-use authz::oauth::scope;
+use authz::oauth::{details, scope};
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
 use authz::record::user::User;
@@ -311,7 +311,7 @@ pub async fn allow<E: Env>(
     let now = visit.now();
     let user = &signed_in.user;
     let is_ticked = !scopes.is_empty() || !details.is_empty();
-    let (scopes, details) = within_reach(&state, user, scopes, details);
+    let (scopes, details) = within_reach(visit, user, scopes, details);
     if scopes.is_empty() && details.is_empty() {
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
         return deny(visit, pending, signed_in, why).await;
@@ -415,14 +415,32 @@ pub fn reach_of(state: &authz::State, user: &Arc<User>) -> Reach {
     Reach::new(Principal::user_of(Arc::clone(user), state).roles(state).into())
 }
 
+/// How far it reaches for an application that asks for this: what lies behind an alias that is asked for with it
+/// counts where the owner's roles write the alias's very name.
+pub fn reach_for<E: Env>(
+    visit: &Visit<'_, E>,
+    user: &Arc<User>,
+    scopes: &[String],
+    details: &[Value],
+) -> Reach {
+    let mut asked = scope::stored(scopes);
+    asked.extend(details.iter().flat_map(details::scopes));
+    let state = visit.core.state();
+    let behind = |alias: &str| {
+        let indices = state.aliases.get(alias)?.iter();
+        Some(indices.map(|index| index.to_string()).collect())
+    };
+    reach_of(&visit.state(), user).with_aliases(&asked, &behind)
+}
+
 /// Scopes and details of which the owner holds at least a part today.
-pub fn within_reach(
-    state: &authz::State,
+pub fn within_reach<E: Env>(
+    visit: &Visit<'_, E>,
     user: &Arc<User>,
     scopes: Vec<String>,
     details: Vec<Value>,
 ) -> (Vec<String>, Vec<Value>) {
-    let reach = reach_of(state, user);
+    let reach = reach_for(visit, user, &scopes, &details);
     let asked_count = scopes.len() + details.len();
     let mut scopes: Vec<String> = scopes.into_iter().filter(|text| reach.holds_any(text)).collect();
     let details: Vec<Value> =

@@ -12,7 +12,7 @@ use authz::record::grant::Pending;
 use env::Env;
 use json::Value;
 
-use super::authorize::{Denial, reach_of};
+use super::authorize::{Denial, reach_for};
 use super::form::Form;
 use super::login::pending;
 use super::visit::{SignedIn, Visit};
@@ -59,7 +59,7 @@ fn show<E: Env>(
         ("privacy", &profile.policy_uri),
         ("terms", &profile.tos_uri),
     ];
-    let reach = reach_of(&state, &signed_in.user);
+    let reach = reach_for(visit, &signed_in.user, &pending.scopes, &pending.details);
     let (scopes, mut beyond) = asked(visit, &reach, &pending.scopes);
     let mut details = Vec::new();
     for (at, entry) in pending.details.iter().enumerate() {

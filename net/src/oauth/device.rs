@@ -82,11 +82,11 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .collect();
     let is_ticked = decision && !scope::stored(&ticked).is_empty();
     // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
-    let (given, _) = authorize::within_reach(&state, &signed_in.user, ticked, Vec::new());
+    let (given, _) = authorize::within_reach(visit, &signed_in.user, ticked, Vec::new());
     let allowed = is_ticked && !given.is_empty();
     let can_give = || {
         let asked = waiting.scopes.clone();
-        !authorize::within_reach(&state, &signed_in.user, asked, Vec::new()).0.is_empty()
+        !authorize::within_reach(visit, &signed_in.user, asked, Vec::new()).0.is_empty()
     };
     let done = match (allowed, is_ticked) {
         (true, _) => Done::Allowed,
@@ -131,7 +131,7 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
     };
     let csrf = token(visit, signed_in);
     let code = shown(&device.user_code);
-    let reach = authorize::reach_of(&state, &signed_in.user);
+    let reach = authorize::reach_for(visit, &signed_in.user, &device.scopes, &[]);
     let (scopes, beyond) = consent::asked(visit, &reach, &device.scopes);
     let page = device::confirm(&Confirm {
         person: signed_in.person(),

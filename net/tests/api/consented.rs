@@ -404,3 +404,47 @@ fn the_page_promises_no_more_than_the_owner_sees() {
         assert_eq!(told.matches("Read documents in c-1").count(), 2, "{told}");
     });
 }
+
+/// A role wrote an alias's name, and an application asked for the alias and for the index behind it: the page said
+/// that the owner holds nothing of the index, granted the alias alone, and that opened nothing.
+#[test]
+fn what_lies_behind_an_alias_that_a_role_writes_can_be_given_with_it() {
+    with_oauth(|mut client| async move {
+        let app =
+            stage(&mut client, &[("ann", &[("fal", "read")]), ("bob", &[("f*", "read")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/a-1/_alias/fal", "").await;
+        let scopes = ["index:fal:read", "index:a-1:read"];
+        for (user, asked, is_given) in [
+            ("ann", &scopes[..], true),
+            // By itself the index is nothing of the owner's.
+            ("ann", &scopes[1..], false),
+            // A pattern that happens to fit the alias is not enough.
+            ("bob", &scopes[..], false),
+        ] {
+            let mut browser = Browser::default();
+            let (_, page) = browser.consent(&mut client, user, &app.0, &asked.join(" ")).await;
+            let lacks = words(&page).contains("you do not hold yourself");
+            assert_eq!(lacks, !is_given, "{user} {asked:?}: {}", words(&page));
+            if !is_given {
+                continue;
+            }
+            let mut form = fields(&page, "/consent");
+            form.extend(asked.iter().map(|scope| ("scope".into(), (*scope).into())));
+            form.push(("decision".into(), "allow".into()));
+            let led = location(&browser.post(&mut client, "/consent", &form).await);
+            let code = led.split_once("code=").expect("a code").1;
+            let body = format!(
+                "grant_type=authorization_code&code={}&client_id={}&client_secret={}",
+                code.split('&').next().unwrap_or_default(),
+                app.0,
+                app.1
+            );
+            let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+            let answer = client.call_with("POST", "/token", &kind, body.as_bytes()).await;
+            let token = at(&value(&answer), &["access_token"]).as_str().expect("one").to_owned();
+            let calls = [("GET", "/fal/_search", 200), ("GET", "/a-1/_search", 403)];
+            statuses(&mut client, &format!("Bearer {token}"), &calls).await;
+        }
+    });
+}
