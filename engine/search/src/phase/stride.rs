@@ -13,6 +13,7 @@
 
 use segment::TermInfo;
 
+use super::{HEAVY_WORK, Slice};
 use crate::iter::WINDOW;
 use crate::iter::build::Context;
 use crate::plan::weigh::{Node, Plan};
@@ -57,6 +58,43 @@ impl Plan {
                 sum.all(&aggs.filters, window) && whole.into_iter().all(|it| sum.node(it, window))
             });
         !fits
+    }
+}
+
+impl Slice {
+    /// The next step may take long: it belongs on a thread that nobody waits for, and may be of
+    /// [`Self::heavy_work`].
+    pub fn is_heavy(&mut self) -> bool {
+        let is_heavy =
+            self.part >= self.parts.len() && self.aggs.as_ref().is_some_and(|run| run.is_heavy());
+        self.is_left || is_heavy || self.is_dear()
+    }
+
+    /// Work of a step on a thread that nobody waits for: where each window takes long, one, so that a deadline or a
+    /// client that left is seen.
+    pub fn heavy_work(&mut self) -> u32 {
+        if self.is_dear() { WINDOW } else { HEAVY_WORK }
+    }
+
+    /// Each window of the segment at hand is more than a core may give at a time.
+    pub fn is_dear(&mut self) -> bool {
+        let segment = match (self.parts.get(self.part), &self.aggs) {
+            (Some(part), _) => Some(part.segment),
+            (None, Some(run)) => run.segment(),
+            (None, None) => None,
+        };
+        segment.is_some_and(|segment| self.is_dear_in(segment))
+    }
+
+    fn is_dear_in(&mut self, segment: u32) -> bool {
+        match self.dear {
+            Some((known, is_dear)) if known == segment => is_dear,
+            _ => {
+                let is_dear = self.plan.is_heavy(segment as usize);
+                self.dear = Some((segment, is_dear));
+                is_dear
+            }
+        }
     }
 }
 
