@@ -525,7 +525,7 @@ fn what_patterns_and_objects_yield_counts_as_clauses() {
         let phrase = r#"{"match_phrase_prefix":{"t":{"query":"b w","max_expansions":100000}}}"#;
         // A text shows in two ways that it is there, and is one field.
         let text = r#"{"exists":{"field":"t"}}"#;
-        for (clause, fits, too_many) in [(exists, 13, 14), (top, 4, 5), (text, 4_095, 4_096)] {
+        for (clause, fits, too_many) in [(exists, 13, 14), (top, 4, 5), (text, 4_096, 4_097)] {
             client.good("POST", "/a/_search", &bool_of(clause, fits)).await;
             let refused = client.call("POST", "/a/_search", &bool_of(clause, too_many)).await;
             assert_eq!(refused.status, 400, "{clause}");
