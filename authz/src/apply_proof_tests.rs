@@ -194,3 +194,32 @@ fn a_suspension_is_of_whatever_version_stands() {
     let state = apply(&state, &put).0;
     assert_eq!(apply(&state, &suspend).1, Outcome::Refused(Error::Changed));
 }
+
+/// A consent was taken back while it answered for its owner once more: the code came after that.
+#[test]
+fn a_consent_that_was_taken_back_lets_nobody_in() {
+    let state = apply(&start(), &session(&start(), None)).0;
+    let uid = state.user("ann").expect("there").uid;
+    let decide = |state: &State, n: u8, consent, by| {
+        let state = apply(state, &Command::PutPending { pending: pending(n, 0), now: 0 }).0;
+        let (id, code) = (Hash([n; 32]), Some(code(&state, n)));
+        apply(&state, &Command::Decide { pending: id, code, consent, by, now: 1 })
+    };
+    let consent = crate::record::grant::Consent {
+        user: "ann".into(),
+        uid,
+        client: "c1".into(),
+        version: 1,
+        origin: "https://app.example".into(),
+        scopes: Vec::new(),
+    };
+    let by = || Some(Proof::Consent { session: Hash([4; 32]), client: "c1".into() });
+    assert_eq!(decide(&state, 5, None, by()).1, lapsed());
+    let asked = Some(Proof::Session { id: Hash([4; 32]) });
+    let (given, outcome) = decide(&state, 5, Some(consent), asked);
+    assert_eq!(outcome, Outcome::Changed);
+    assert_eq!(decide(&given, 6, None, by()).1, Outcome::Changed);
+    let withdraw =
+        Command::Withdraw { user: "ann".into(), client: Some("c1".into()), service: false };
+    assert_eq!(decide(&apply(&given, &withdraw).0, 6, None, by()).1, lapsed());
+}

@@ -21,6 +21,13 @@ choice! {
             /// Which.
             id: Hash,
         },
+        /// The same, where a consent that is remembered answers for its person.
+        Consent {
+            /// Which session.
+            session: Hash,
+            /// To which client.
+            client: String,
+        },
         /// A token.
         Grant {
             /// Of which grant.
@@ -47,6 +54,14 @@ impl Proof {
             }
             Self::Session { id } => {
                 state.sessions.get(id).is_some_and(|session| is_enabled(&session.user, session.uid))
+            }
+            Self::Consent { session, client } => {
+                let known = state.sessions.get(session);
+                let given = known.and_then(|session| {
+                    let consent = state.consents.get(&(session.user.clone(), client.clone()))?;
+                    Some(consent.uid == session.uid)
+                });
+                given == Some(true) && Self::Session { id: *session }.holds(state)
             }
             Self::Grant { id } => {
                 state.grant(*id).is_some_and(|grant| is_enabled(&grant.user, grant.uid))

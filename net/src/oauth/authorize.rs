@@ -9,6 +9,7 @@ use authz::oauth::reach::Reach;
 use authz::oauth::{details, scope};
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
+use authz::record::proof::Proof;
 use authz::record::user::User;
 use authz::token::text::Kind;
 use authz::{Command, Principal};
@@ -233,7 +234,8 @@ async fn go_on<E: Env>(
             let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
             visit.note("consent_reused", "ok", &facts);
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
-            allow(visit, &pending, signed_in, scopes, details, false).await
+            let by = By { proof: signed_in.remembrance(&pending.client), remember: false };
+            allow(visit, &pending, signed_in, scopes, details, by).await
         }
         Some(_) => visit.see_other(&format!("/consent?request={request}")),
     };
@@ -298,6 +300,14 @@ pub fn may_remember(client: &Client, redirect: &str) -> bool {
     client.profile.confidential && !client.unreviewed && redirect::remote_host(redirect).is_some()
 }
 
+/// On whose word something is allowed.
+pub struct By {
+    /// The session's, or that of a consent that is remembered.
+    pub proof: Proof,
+    /// It is not asked for again.
+    pub remember: bool,
+}
+
 /// Carries out "allow": what the owner cannot give falls away; nothing left is a refusal.
 pub async fn allow<E: Env>(
     visit: &Visit<'_, E>,
@@ -305,7 +315,7 @@ pub async fn allow<E: Env>(
     signed_in: &SignedIn,
     scopes: Vec<String>,
     details: Vec<Value>,
-    remember: bool,
+    By { proof, remember }: By,
 ) -> Reply {
     let state = visit.state();
     let now = visit.now();
@@ -346,7 +356,7 @@ pub async fn allow<E: Env>(
     };
     let granted = kept.scopes.join(" ");
     let facts = [("user", user.name.as_str()), ("client", &pending.client), ("scope", &granted)];
-    let by = Some(signed_in.proof());
+    let by = Some(proof);
     let command = Command::Decide { pending: pending.id, code: Some(kept), consent, by, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {

@@ -238,7 +238,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
             }
             let (scopes, details) = ticked(&form, &pending);
             let remember = form.first("remember").is_some();
-            authorize::allow(visit, &pending, &signed_in, scopes, details, remember).await
+            let by = authorize::By { proof: signed_in.proof(), remember };
+            authorize::allow(visit, &pending, &signed_in, scopes, details, by).await
         }
         "deny" => authorize::deny(visit, &pending, &signed_in, Denial::Refused).await,
         _ => visit.foreign_form(),

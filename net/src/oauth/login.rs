@@ -235,8 +235,10 @@ async fn begin<E: Env>(
         },
         Some(pending) if authorize::is_remembered(visit, &pending, &signed_in) => {
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
+            let proof = signed_in.remembrance(&pending.client);
+            let by = authorize::By { proof, remember: false };
             let mut reply =
-                authorize::allow(visit, &pending, &signed_in, scopes, details, false).await;
+                authorize::allow(visit, &pending, &signed_in, scopes, details, by).await;
             if reply.status == 302 {
                 // A password was posted: the browser must not post it again.
                 reply.status = 303;

@@ -77,6 +77,11 @@ impl SignedIn {
         Person { name: &self.user.name, csrf: &self.sign_out, reviews: self.reviews }
     }
 
+    /// By what a client is let in without a question.
+    pub fn remembrance(&self, client: &str) -> Proof {
+        Proof::Consent { session: self.session.id, client: client.to_owned() }
+    }
+
     /// By what its person gives commands.
     pub fn proof(&self) -> Proof {
         Proof::Session { id: self.session.id }
