@@ -233,7 +233,8 @@ fn a_later_user_of_the_name_owns_nothing_of_the_one_before() {
         assert!(old.owner_of(known).is_some() && old.account_of(known).is_some(), "{id}");
     }
     let state = apply(&old, &Command::DeleteUser { name: "ann".into() }).0;
-    let state = apply(&state, &Command::PutUser { user: user("ann"), keep_password: false }).0;
+    let state =
+        apply(&state, &Command::PutUser { by: None, user: user("ann"), keep_password: false }).0;
     for id in ["c1", "c2"] {
         let known = state.client(id).expect("there");
         assert!(state.owner_of(known).is_none() && state.account_of(known).is_none(), "{id}");
@@ -248,7 +249,8 @@ fn a_later_user_of_the_name_owns_nothing_of_the_one_before() {
         ..client(Status::Pending)
     };
     let state = apply(&state, &put(early, 0)).0;
-    let state = apply(&state, &Command::PutUser { user: user("zoe"), keep_password: false }).0;
+    let state =
+        apply(&state, &Command::PutUser { by: None, user: user("zoe"), keep_password: false }).0;
     let early = state.clients.get("r3").expect("kept");
     assert!(state.owner_of(early).is_none(), "whoever comes later is another");
 }
@@ -345,7 +347,7 @@ fn clients_that_nobody_chose_are_so_many() {
 fn an_old_key_stays_that_of_a_user_who_goes() {
     let noted =
         |team: &str| User { metadata: [("team", team)].into_iter().collect(), ..user("ann") };
-    let put = |team| Command::PutUser { user: noted(team), keep_password: false };
+    let put = |team| Command::PutUser { by: None, user: noted(team), keep_password: false };
     let state = apply(&State::default(), &put("a")).0;
     let json = br#"{"is":"PutKey","key":{"id":"k","name":"k","secret":{
         "salt":"0101010101010101010101010101010101010101010101010101010101010101",

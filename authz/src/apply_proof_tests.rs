@@ -45,15 +45,22 @@ fn who_came_with_an_old_password_gets_nothing_once_there_is_another() {
     let before = start();
     let known = before.user("ann").expect("there").proof();
     let by = || Some(known.clone());
-    for command in [set_password(7, by()), session(&before, by()), mint(&before, by())] {
+    let own = || {
+        let user = User { password: hash(7), ..user("ann") };
+        Command::PutUser { user, keep_password: false, by: Some(known.clone()) }
+    };
+    for command in [set_password(7, by()), own(), session(&before, by()), mint(&before, by())] {
         assert_ne!(apply(&before, &command).1, lapsed(), "{command:?}");
     }
-    let put =
-        Command::PutUser { user: User { password: hash(8), ..user("ann") }, keep_password: false };
+    let put = Command::PutUser {
+        by: None,
+        user: User { password: hash(8), ..user("ann") },
+        keep_password: false,
+    };
     let disable = Command::EnableUser { name: "ann".into(), enabled: false };
     for meanwhile in [set_password(8, None), put, disable] {
         let state = apply(&before, &meanwhile).0;
-        for command in [set_password(7, by()), session(&state, by()), mint(&state, by())] {
+        for command in [set_password(7, by()), own(), session(&state, by()), mint(&state, by())] {
             let (after, outcome) = apply(&state, &command);
             assert_eq!(outcome, lapsed(), "{command:?}");
             assert_eq!(after.users, state.users);
@@ -74,7 +81,7 @@ fn a_password_stays_the_same_however_it_is_hashed() {
             keep: None,
             by: None,
         },
-        Command::PutUser { user: user("ann"), keep_password: true },
+        Command::PutUser { by: None, user: user("ann"), keep_password: true },
     ] {
         state = apply(&state, &command).0;
     }
@@ -90,7 +97,7 @@ fn a_password_of_a_user_who_is_gone_is_no_password_of_a_later_one() {
     let state = start();
     let known = state.user("ann").expect("there").proof();
     let state = apply(&state, &Command::DeleteUser { name: "ann".into() }).0;
-    let put = Command::PutUser { user: user("ann"), keep_password: false };
+    let put = Command::PutUser { by: None, user: user("ann"), keep_password: false };
     let state = apply(&state, &put).0;
     assert_eq!(apply(&state, &set_password(3, Some(known))).1, lapsed());
 }

@@ -32,7 +32,7 @@ fn start() -> State {
     let mut state = State::default();
     for command in [
         Command::Bootstrap { password: PasswordHash::nobody() },
-        Command::PutUser { user: user("ann"), keep_password: false },
+        Command::PutUser { by: None, user: user("ann"), keep_password: false },
         Command::PutClient { client: client(Status::Approved), version: 0 },
     ] {
         state = apply(&state, &command).0;
@@ -174,16 +174,16 @@ fn a_stronger_hash_does_not_undo_a_change() {
 #[test]
 fn reserved_users_stay_and_others_come_and_go() {
     let state = start();
-    let put = Command::PutUser { user: user("elastic"), keep_password: true };
+    let put = Command::PutUser { by: None, user: user("elastic"), keep_password: true };
     assert!(matches!(apply(&state, &put).1, Outcome::Refused(Error::Refused { .. })));
     let delete = Command::DeleteUser { name: "elastic".into() };
     assert!(matches!(apply(&state, &delete).1, Outcome::Refused(Error::Refused { .. })));
-    let put = Command::PutUser { user: user("bob"), keep_password: true };
+    let put = Command::PutUser { by: None, user: user("bob"), keep_password: true };
     assert!(matches!(apply(&state, &put).1, Outcome::Refused(_)), "a new user wants a password");
     let first = state.user("ann").expect("there").uid;
     let (state, outcome) = apply(&state, &Command::DeleteUser { name: "ann".into() });
     assert_eq!(outcome, Outcome::Changed);
-    let put = Command::PutUser { user: user("ann"), keep_password: false };
+    let put = Command::PutUser { by: None, user: user("ann"), keep_password: false };
     let (state, outcome) = apply(&state, &put);
     assert_eq!(outcome, Outcome::Created);
     assert_ne!(state.user("ann").expect("there").uid, first, "another ann");

@@ -48,6 +48,8 @@ choice! {
             user: User,
             /// Takes the password over from the user that is there.
             keep_password: bool,
+            /// As with `SetPassword`, where somebody gives the own user another password.
+            by: Option<Proof>,
         },
         /// Removes a user.
         DeleteUser {
@@ -465,7 +467,7 @@ mod tests {
                 keep: Some(Hash([1; 32])),
                 by: Some(Proof::Password { user: "ann".into(), uid: 1, version: 2 }),
             },
-            Command::PutUser { user: User::elastic(password), keep_password: true },
+            Command::PutUser { user: User::elastic(password), keep_password: true, by: None },
             Command::RotateKeys {},
             Command::Revoke { grants: vec![1, 2], consents: true },
             Command::DropNotices { grants: vec![3] },

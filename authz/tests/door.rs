@@ -169,7 +169,7 @@ fn a_user_of_the_operators_file_comes_in_while_the_line_is_there() {
             roles: vec!["viewer".into()],
             ..principal.user().clone()
         };
-        let command = authz::Command::PutUser { user: native, keep_password: false };
+        let command = authz::Command::PutUser { by: None, user: native, keep_password: false };
         open.keeper.ask(command).await.expect("put");
         plant(&format!("{}\n", file_realm::line("helper", &["superuser"], &hash)));
         for (password, realm) in

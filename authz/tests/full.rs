@@ -30,7 +30,7 @@ fn user(number: u32) -> User {
 }
 
 fn put(number: u32) -> Command {
-    Command::PutUser { user: user(number), keep_password: false }
+    Command::PutUser { by: None, user: user(number), keep_password: false }
 }
 
 /// Once a full disk took a key's revocation, or a stolen password's change, no better than a new key: the log

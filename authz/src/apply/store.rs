@@ -35,7 +35,12 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             }
             Outcome::Changed
         }
-        Command::PutUser { user, keep_password } => put_user(state, user, *keep_password),
+        Command::PutUser { user, keep_password, by } => {
+            if by.as_ref().is_some_and(|by| !by.holds(state)) {
+                return Outcome::Refused(Error::Lapsed);
+            }
+            put_user(state, user, *keep_password)
+        }
         Command::DeleteUser { name } => {
             let Some(user) = state.users.get(name).cloned() else { return Outcome::Unchanged };
             if user.is_reserved() {

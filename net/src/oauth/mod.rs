@@ -121,13 +121,8 @@ impl Oauth {
     }
 
     fn begins(&self, target: &Target<'_>, words: &[&str]) -> bool {
-        // However it is written: what is read is the decoded segment.
-        let read = |segment: Option<&[u8]>| {
-            let decoded = segment.and_then(|segment| decode(segment, Plus::Plus).ok());
-            decoded.map(std::borrow::Cow::into_owned)
-        };
         let is_one =
-            |first: Option<&[u8]>| read(first).is_some_and(|first| words.contains(&first.as_str()));
+            |first: Option<&[u8]>| read(first).is_some_and(|first| words.contains(&&*first));
         let base = self.settings.base_path();
         if is_one(target.segments().next()) || base.is_empty() {
             return is_one(target.segments().next());
@@ -136,6 +131,11 @@ impl Oauth {
         base[1..].split('/').all(|own| read(segments.next()).as_deref() == Some(own))
             && is_one(segments.next())
     }
+}
+
+/// A segment of a path as it is meant, however it is written; none where it cannot be read.
+fn read(segment: Option<&[u8]>) -> Option<std::borrow::Cow<'_, str>> {
+    decode(segment?, Plus::Plus).ok()
 }
 
 /// What an endpoint is, for wrong methods and for faults.

@@ -28,6 +28,7 @@ async fn comes_in(client: &mut Client, password: &str) -> bool {
 fn an_old_password_replaces_no_new_one() {
     for (method, target, body) in [
         ("PUT", "/_security/user/_password", r#"{"password":"stolen-for-good"}"#),
+        ("PUT", "/_security/user/vic", r#"{"password":"stolen-for-good","roles":["superuser"]}"#),
         (
             "POST",
             "/_security/oauth2/token",

@@ -72,7 +72,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let is_own = before.is_some_and(|user| desk.principal.user().is(user));
     let resets = hash.is_some() && before.is_some() && !is_own;
-    let command = Command::PutUser { user, keep_password: hash.is_none() };
+    let by = if is_own && hash.is_some() { desk.principal.proof() } else { None };
+    let command = Command::PutUser { user, keep_password: hash.is_none(), by };
     let outcome = desk.keeper().ask(command).await.map_err(told)?;
     if resets {
         end_access(&desk, name).await?;
