@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 
 use search::dsl::parse_search;
-use search::phase::{Shared, Slice};
+use search::phase::{Progress, Shared, Slice};
 use support::corpus::{Corpus, Doc};
 use support::run::plan;
 
@@ -66,6 +66,21 @@ fn windows_of_dear_plans_are_left_to_a_worker() {
     ] {
         assert!(!is_heavy(&corpus, &body), "{body}");
     }
+    // Each key is read of each document: steps are as much shorter.
+    let steps = |keys: usize| {
+        let body = format!("{{\"sort\":[{}]}}", vec![r#"{"n":"asc"}"#; keys].join(","));
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(plan, parts, Arc::new(Shared::default()));
+        let mut steps = 1;
+        while matches!(slice.step_on_core(6_000), Ok(Progress::More)) {
+            steps += 1;
+        }
+        steps
+    };
+    assert!(steps(1) < steps(6), "{} and {} steps", steps(1), steps(6));
+    assert!(steps(20_000) >= steps(6), "each step comes further");
     // Beside a word that nothing has, the others are asked about nothing.
     let rare = r#"{"match":{"body":"nowhere"}}"#;
     assert!(!is_heavy(&corpus, &many("must", 2, &[rare, &sloppy].join(","))));

@@ -34,8 +34,8 @@ const TERM: u64 = 40;
 /// To read a position and compare it, and to move a word of a sloppy phrase on.
 const POSITION: u64 = 2;
 
-/// To compare a hit by one more key of the order, shared by all documents of a window: few get so far.
-const KEY: u64 = WINDOW as u64 / 4;
+/// To read one more key of the order and to compare a hit by it, where all hits are alike in those before.
+const KEY: u64 = 2;
 
 impl Plan {
     /// Is it so in any segment? Then what it costs in all need not be known.
@@ -50,7 +50,7 @@ impl Plan {
         let mut sum = Sum { context, left: STRIDE_MAX };
         let keys = self.bound.order.keys.len() as u64;
         let window = u64::from(segment.doc_count().min(WINDOW));
-        let fits = sum.add(keys.saturating_mul(KEY.min(window)))
+        let fits = sum.add(keys.saturating_mul(KEY * window))
             && sum.all(&self.sort_filters, window)
             && sum.node(&self.root, window)
             && self.aggs.as_ref().is_none_or(|aggs| {
