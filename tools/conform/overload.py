@@ -20,6 +20,7 @@ import json
 import os
 import platform
 import random
+import re
 import subprocess
 import sys
 import time
@@ -152,19 +153,27 @@ class Tally:
         self.kinds = {}
         self.lost = 0
         self.without_hint = 0
+        # Why requests were refused, and how many by it.
+        self.reasons = {}
 
-    def add(self, status, head, took, request=b" "):
+    def add(self, status, head, took, request=b" ", body=b""):
         self.times.setdefault(status, []).append(took)
         if status in (200, 201):
             self.kinds.setdefault(request[: request.index(b" ")].decode(), []).append(took)
-        if status == 429 and b"retry-after:" not in head:
-            self.without_hint += 1
+        if status == 429:
+            self.without_hint += b"retry-after:" not in head
+            # Numbers aside, so that a reason is told once.
+            reason = re.search(rb'"reason":"((?:[^"\\]|\\.)*)"', body)
+            told = re.sub(r"[0-9.]+", "N", reason[1].decode("utf-8", "replace")) if reason else "none told"
+            self.reasons[told] = self.reasons.get(told, 0) + 1
 
     def take_in(self, other):
         """The answers of another, too."""
         for mine, theirs in ((self.times, other.times), (self.kinds, other.kinds)):
             for key, times in theirs.items():
                 mine.setdefault(key, []).extend(times)
+        for told, count in other.reasons.items():
+            self.reasons[told] = self.reasons.get(told, 0) + count
         self.lost += other.lost
         self.without_hint += other.without_hint
 
@@ -193,8 +202,8 @@ class Tally:
 async def once(wire, request, tally):
     begun = time.perf_counter()
     try:
-        status, head, _ = await asyncio.wait_for(wire.ask(request), 60)
-        tally.add(status, head, time.perf_counter() - begun, request)
+        status, head, body = await asyncio.wait_for(wire.ask(request), 60)
+        tally.add(status, head, time.perf_counter() - begun, request, body)
     except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError):
         wire.close()
         tally.lost += 1
@@ -253,7 +262,8 @@ async def calm_caller(place, key, rate, seconds, rng_seed=7):
     out, _ = await process.communicate()
     told, tally = json.loads(out), Tally()
     tally.times = {int(status): times for status, times in told["times"].items()}
-    tally.kinds, tally.lost, tally.without_hint = told["kinds"], told["lost"], told["without_hint"]
+    tally.kinds, tally.lost = told["kinds"], told["lost"]
+    tally.without_hint, tally.reasons = told["without_hint"], told["reasons"]
     return tally
 
 
@@ -267,7 +277,7 @@ def run_calm_caller(host, port, key, rate, seconds, seed):
     calms = itertools.cycle([quiet(rng, key) for _ in range(300)])
     gc.disable()
     tally = asyncio.run(open_loop((host, port), calms, rate, seconds, 200))
-    print(json.dumps({"times": tally.times, "kinds": tally.kinds, "lost": tally.lost, "without_hint": tally.without_hint}))
+    print(json.dumps({name: getattr(tally, name) for name in ("times", "kinds", "lost", "without_hint", "reasons")}))
 
 
 async def late(seconds):
@@ -447,7 +457,8 @@ class Run:
         self.row("lateness of the flooding client itself", f"p99 {lag:.2f} ms")
         self.judged("refusals of the flood", f"p50 {noise.percentile(0.5, 429):.2f} ms, p99 {p429:.2f} ms", "p99 at most 5 ms", not p429 > 5)
         self.row("refusals without Retry-After", str(noise.without_hint + other.without_hint), "none", noise.without_hint + other.without_hint == 0)
-        self.row("refusals of the quiet caller", str(other.count(429)), "none", other.count(429) == 0 or brief)
+        why = "; ".join(f"{count} times {told}" for told, count in other.reasons.items())
+        self.row("refusals of the quiet caller", f"{other.count(429)}{': ' if why else ''}{why}", "none", other.count(429) == 0 or brief)
         for tally in (noise, other):
             strange = set(tally.times) - ALLOWED
             self.row("statuses beyond those told", ", ".join(map(str, strange)) or "none", "none", not strange)
