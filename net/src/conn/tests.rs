@@ -12,7 +12,6 @@ use sim::{Sim, SimEnv, SimStream};
 use super::*;
 use crate::limits::Limits;
 
-mod late;
 mod leaving;
 mod memory;
 mod places;
@@ -71,10 +70,6 @@ impl Service for Echo {
 
     fn lane(&self, head: &Head, _peer: &str) -> Lane {
         Lane(u64::from(head.field("authorization").is_some()))
-    }
-
-    fn is_brief(&self, head: &Head) -> bool {
-        head.target().starts_with(b"/brief")
     }
 
     fn judge(&self, head: Head, _peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
