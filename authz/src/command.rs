@@ -38,8 +38,8 @@ choice! {
             instead_of: Option<PasswordHash>,
             /// A session that stays.
             keep: Option<Hash>,
-            /// What let in whoever changes the own password: refused where it lets in no more, so that who has an
-            /// old password does not replace the new one.
+            /// What let the caller in: refused where it lets in no more, so that who has an old password replaces
+            /// none, neither the own new one nor another's.
             by: Option<Proof>,
         },
         /// Makes or changes a user. Without a password the user must be there, and keeps its own.
@@ -48,7 +48,7 @@ choice! {
             user: User,
             /// Takes the password over from the user that is there.
             keep_password: bool,
-            /// As with `SetPassword`, where somebody gives the own user another password.
+            /// As with `SetPassword`.
             by: Option<Proof>,
         },
         /// Removes a user.

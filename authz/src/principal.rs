@@ -37,7 +37,7 @@ pub struct Principal {
     via: Via,
     access: Arc<Access>,
     /// Who acts in the user's name.
-    acting: Option<Arc<User>>,
+    acting: Option<(Arc<User>, Option<Proof>)>,
     roles_version: u64,
 }
 
@@ -61,7 +61,7 @@ impl Principal {
             Arc::new(user.facts()),
         );
         let access = Arc::new(access.with_roles(&user.roles));
-        let acting = Some(Arc::clone(&acting.user));
+        let acting = Some((Arc::clone(&acting.user), acting.proof()));
         Self { user, via: Via::Realm, access, acting, roles_version: state.roles_version }
     }
 
@@ -155,7 +155,7 @@ impl Principal {
             Via::Realm => {
                 let own = user(&self.user.name, self.user.uid)?;
                 match &self.acting {
-                    Some(acting) => {
+                    Some((acting, _)) => {
                         Self::run_as(own, &Self::user_of(Arc::clone(acting), state), state)
                     }
                     None => Self::user_of(own, state),
@@ -215,9 +215,12 @@ impl Principal {
         state.user(&self.user.name).filter(|user| is_person && self.user.is(user))
     }
 
-    /// What let it in, for commands that must not be carried out once that lets in no more. None for users of
-    /// the operator's file, keys, and service accounts.
+    /// What let it in, for commands that must not be carried out once that lets in no more: of one for whom another
+    /// acts, what let that other in. None for users of the operator's file, keys, and service accounts.
     pub fn proof(&self) -> Option<Proof> {
+        if let Some((_, proof)) = &self.acting {
+            return proof.clone();
+        }
         match &self.via {
             Via::Realm if self.user.realm == Realm::File => None,
             Via::Realm => Some(self.user.proof()),
@@ -248,7 +251,7 @@ impl Principal {
 
     /// Who acts in the user's name.
     pub fn acting(&self) -> Option<&User> {
-        self.acting.as_deref()
+        self.acting.as_ref().map(|(user, _)| &**user)
     }
 
     /// What it may do and see: the answers behind the gate.

@@ -55,6 +55,37 @@ fn an_old_password_replaces_no_new_one() {
     }
 }
 
+/// An administrator whose password was replaced went on with others' for as long as a hash takes: with that of
+/// somebody else, with a new superuser, in another's name.
+#[test]
+fn an_old_password_of_an_administrator_gives_nobody_another() {
+    const STOLEN: &str = r#"{"password":"stolen-for-good","roles":["superuser"]}"#;
+    let run_as = [("es-security-runas-user", "dan")];
+    for (method, target, body, more) in [
+        ("POST", "/_security/user/dan/_password", r#"{"password":"stolen-for-good"}"#, &[][..]),
+        ("PUT", "/_security/user/door", STOLEN, &[]),
+        ("PUT", "/_security/user/door", STOLEN, &run_as),
+    ] {
+        with_oauth_clients(2, |mut clients| async move {
+            let [admin, thief] = &mut clients[..] else { panic!("two") };
+            let reset = stage(admin).await;
+            let dan = r#"{"password":"dan-knows-this","roles":["superuser"]}"#;
+            admin.good("PUT", "/_security/user/dan", dan).await;
+            thief.authorize(Some(&basic("vic", "vic-knows-this")));
+            let fields = [&[("Content-Type", "application/json")], more].concat();
+            thief.send(method, target, &fields, body.as_bytes()).await;
+            admin.good("POST", "/_security/user/vic/_password", &reset).await;
+            let answer = thief.answer(method, target).await;
+            let told = failure(&answer);
+            assert_eq!(told.split(':').next(), Some("401 security_exception"), "{told}");
+            for name in ["dan", "door"] {
+                admin.authorize(Some(&basic(name, "stolen-for-good")));
+                assert_eq!(admin.call("GET", "/", "").await.status, 401, "{name}");
+            }
+        });
+    }
+}
+
 /// The same by the page, which went on to a session of its own.
 #[test]
 fn the_page_of_an_old_password_gives_neither_password_nor_session() {

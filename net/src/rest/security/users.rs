@@ -72,7 +72,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let is_own = before.is_some_and(|user| desk.principal.user().is(user));
     let resets = hash.is_some() && before.is_some() && !is_own;
-    let by = if is_own && hash.is_some() { desk.principal.proof() } else { None };
+    let by = desk.principal.proof();
     let command = Command::PutUser { user, keep_password: hash.is_none(), by };
     let outcome = desk.keeper().ask(command).await.map_err(told)?;
     if resets {
@@ -223,7 +223,7 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         return Err(Error::validation(&["password is missing"]));
     };
     let user = name.to_owned();
-    let by = if is_own { desk.principal.proof() } else { None };
+    let by = desk.principal.proof();
     let command = Command::SetPassword { user, password, instead_of: None, keep: None, by };
     match desk.keeper().ask(command).await {
         Ok(_) => {
@@ -240,7 +240,8 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         // Somebody gave another one while this one was hashed: it came with what is an old password by now.
         Err(authz::Error::Lapsed) => {
             let uri = String::from_utf8_lossy(call.head.target());
-            let wrong = authz::AuthError::Wrong { user: name.to_owned() };
+            let caller = desk.principal.acting().unwrap_or(desk.principal.user());
+            let wrong = authz::AuthError::Wrong { user: caller.name.clone() };
             let reason = format!("{wrong} for REST request [{uri}]");
             Err(Error::new(401, "security_exception", reason))
         }
