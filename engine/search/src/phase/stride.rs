@@ -25,6 +25,9 @@ const STRIDE_MAX: u64 = 100_000;
 /// What a clause costs in each window, whatever it finds.
 const CLAUSE: u64 = 16;
 
+/// To make what reads a term's postings, once in a segment, however short they are.
+const READER: u64 = 500;
+
 /// To look a document up in a list.
 const LOOKUP: u64 = 8;
 
@@ -124,7 +127,7 @@ impl Sum<'_> {
     fn terms<'a>(&mut self, infos: impl IntoIterator<Item = &'a TermInfo>, docs: u64) -> bool {
         infos.into_iter().all(|info| {
             let found = self.share(u64::from(info.doc_freq));
-            self.add(CLAUSE + found.min(docs.saturating_mul(LOOKUP)))
+            self.add(READER + found.min(docs.saturating_mul(LOOKUP)))
         })
     }
 
@@ -141,9 +144,9 @@ impl Sum<'_> {
                 all.div_ceil(found(place).max(1))
             })
             .sum();
-        let looked: u64 = places.iter().map(|place| CLAUSE * place.len() as u64).sum();
+        let made: u64 = places.iter().map(|place| READER * place.len() as u64).sum();
         let each = LOOKUP * places.len() as u64 + occurrences.saturating_mul(steps);
-        self.add(looked.saturating_add(met.saturating_mul(each)))
+        self.add(made.saturating_add(met.saturating_mul(each)))
     }
 
     /// Adds a window of a node of which so many documents at most are asked about.
