@@ -12,7 +12,9 @@
 //! 2. Of one lane at most [`RUNNING_MAX`] young tasks run beside each other; older ones do not
 //!    count, for they wait for something else, or are long themselves. But of those that are busy,
 //!    which use a processor or wait for one here or elsewhere ([`Turns::hold`]), at most [`BUSY_MAX`]:
-//!    tasks that are each a little too long would pile up without end, with all that they hold.
+//!    tasks that are each a little too long would pile up without end, with all that they hold. Small
+//!    ones that wait for the disk ([`Turns::rest`]) do not count as young, up to [`RESTING_MAX`]: one
+//!    sync is for all of them.
 //! 3. What a lane may let wait is bounded: [`Turns::admits`] is asked before work is taken in.
 //! 4. A task is polled by its core alone, and only while it was woken.
 //!
@@ -39,6 +41,9 @@ pub const RUNNING_MAX: usize = 16;
 /// Tasks of one lane that are busy beside each other, however old. One more begins where they are a few
 /// less than this, so that one long task among many does not hold up the short ones behind it.
 pub const BUSY_MAX: usize = 2 * RUNNING_MAX;
+
+/// Tasks of one lane that wait for the disk beside its young ones: the more share a sync, the fewer syncs.
+pub const RESTING_MAX: usize = 256;
 
 /// What a lane is expected to wait, at most, for one more to be taken in.
 pub const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -93,6 +98,8 @@ struct Inner<E: Env> {
     woken: Arc<Woken>,
     /// The lane whose task runs now.
     current: Cell<Lane>,
+    /// The place of that task, where it has one.
+    place: Cell<Option<usize>>,
 }
 
 /// Tasks that were woken, and the driver where it sleeps.
@@ -177,6 +184,7 @@ impl<E: Env> Turns<E> {
             state: RefCell::new(State::new(credit)),
             woken: Arc::default(),
             current: Cell::default(),
+            place: Cell::default(),
         };
         Self { inner: Rc::new(inner) }
     }
@@ -193,6 +201,23 @@ impl<E: Env> Turns<E> {
         let now = self.inner.env.clock().monotonic();
         self.inner.state.borrow_mut().lane(lane, now).held += 1;
         Held { turns: self.clone(), lane }
+    }
+
+    /// The task whose turn it is waits for the disk until what is given is dropped, and holds little
+    /// meanwhile: from now on it does not count as young, where not too many rest already.
+    pub fn rest(&self) -> Option<Resting<E>> {
+        let lane = self.current();
+        let mut state = self.inner.state.borrow_mut();
+        let known = state.lanes.get_mut(&lane)?;
+        if known.resting >= RESTING_MAX {
+            return None;
+        }
+        known.resting += 1;
+        if let Some(place) = self.inner.place.get() {
+            state.grow_up(place);
+        }
+        drop(state);
+        Some(Resting { turns: self.clone(), lane })
     }
 
     /// What runs and waits.
@@ -235,10 +260,12 @@ impl<E: Env> Turns<E> {
     /// [`Turns::go_on`].
     pub fn begin<T>(&self, lane: Lane, poll: impl FnOnce() -> T) -> T {
         let before = self.inner.current.replace(lane);
+        let place = self.inner.place.take();
         let begun = self.inner.env.clock().monotonic();
         let polled = poll();
         let ended = self.inner.env.clock().monotonic();
         self.inner.current.set(before);
+        self.inner.place.set(place);
         let mut state = self.inner.state.borrow_mut();
         state.charge(lane, ended, ended.saturating_sub(begun));
         polled
@@ -264,14 +291,8 @@ impl<E: Env> Turns<E> {
             is_woken: AtomicBool::new(true),
             woken: Arc::clone(&inner.woken),
         });
-        let slot = Slot {
-            lane,
-            task: Some(task),
-            is_begun,
-            begun: Duration::ZERO,
-            used: Duration::ZERO,
-            waker,
-        };
+        let slot =
+            Slot { lane, task: Some(task), is_begun, young: None, used: Duration::ZERO, waker };
         if at == state.slots.len() {
             state.slots.push(slot);
         } else {
@@ -313,6 +334,21 @@ impl<E: Env> Drop for Held<E> {
         // Its task goes on, and has a turn: who waits behind it is looked at then.
         if let Some(lane) = self.turns.inner.state.borrow_mut().lanes.get_mut(&self.lane) {
             lane.held = lane.held.saturating_sub(1);
+        }
+    }
+}
+
+/// A task waits for the disk ([`Turns::rest`]).
+#[must_use = "what is dropped at once holds nothing"]
+pub struct Resting<E: Env> {
+    turns: Turns<E>,
+    lane: Lane,
+}
+
+impl<E: Env> Drop for Resting<E> {
+    fn drop(&mut self) {
+        if let Some(lane) = self.turns.inner.state.borrow_mut().lanes.get_mut(&self.lane) {
+            lane.resting = lane.resting.saturating_sub(1);
         }
     }
 }
@@ -364,6 +400,7 @@ impl<E: Env> Inner<E> {
         let Some(mut task) = task else { return false };
         waker.rearm();
         let before = self.current.replace(lane);
+        let place = self.place.replace(Some(at));
         let begun = self.env.clock().monotonic();
         let waker = Waker::from(waker);
         self.env.spawn().set_within(true);
@@ -371,6 +408,7 @@ impl<E: Env> Inner<E> {
         self.env.spawn().set_within(false);
         let ended = self.env.clock().monotonic();
         self.current.set(before);
+        self.place.set(place);
         // What it holds may take turns as it goes: outside of the borrow.
         let task = match polled {
             Poll::Ready(()) => {
@@ -383,10 +421,8 @@ impl<E: Env> Inner<E> {
         if task.is_none() {
             state.free.push(at);
             state.load.running -= 1;
-            let first = state.slots[at].begun;
-            let known = state.lane(lane, ended);
-            known.running -= 1;
-            known.forget_young(first);
+            state.grow_up(at);
+            state.lane(lane, ended).running -= 1;
         }
         state.slots[at].task = task;
         state.slots[at].used += ended.saturating_sub(begun);

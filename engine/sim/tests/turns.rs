@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use env::turns::{BUSY_MAX, Lane, RUNNING_MAX, Turns};
+use env::turns::{BUSY_MAX, Lane, RESTING_MAX, RUNNING_MAX, Turns};
 use env::{Clock, Env, Spawn};
 use sim::{Sim, SimEnv};
 
@@ -230,6 +230,45 @@ fn tasks_that_wait_for_a_worker_do_not_pile_up() {
         }
     });
     assert!((RUNNING_MAX..=BUSY_MAX).contains(&most), "{most} ran at once");
+}
+
+#[test]
+fn tasks_that_wait_for_the_disk_share_the_wait() {
+    let sim = Sim::new(21);
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 1_000);
+    let most = Rc::<RefCell<usize>>::default();
+    let resting = Rc::<RefCell<usize>>::default();
+    for _ in 0..500 {
+        let (env, turn) = (env.clone(), turns.clone());
+        let (most, resting) = (Rc::clone(&most), Rc::clone(&resting));
+        turns.run(MANY, async move {
+            let rest = turn.rest();
+            if rest.is_some() {
+                *resting.borrow_mut() += 1;
+                let now = *resting.borrow();
+                most.replace_with(|most| now.max(*most));
+            }
+            env.clock().sleep(Duration::from_millis(20)).await;
+            if rest.is_some() {
+                *resting.borrow_mut() -= 1;
+            }
+            drop(rest);
+        });
+    }
+    sim.run(async { settled(&env, &turns).await });
+    assert_eq!(*most.borrow(), RESTING_MAX, "so many rest, and no more");
+    assert_eq!(turns.load().running, 0);
+    // Who was young once is not so any more: as many as ever may begin now.
+    for _ in 0..RUNNING_MAX {
+        let env = env.clone();
+        turns.run(MANY, async move { env.clock().sleep(Duration::from_millis(20)).await });
+    }
+    sim.run(async {
+        env.clock().sleep(Duration::from_millis(5)).await;
+        assert_eq!(turns.load().running, RUNNING_MAX);
+        settled(&env, &turns).await;
+    });
 }
 
 #[test]

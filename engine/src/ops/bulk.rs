@@ -201,6 +201,8 @@ impl<E: Env> Core<E> {
             };
             under_way.push((at, members, sent));
         }
+        // A lone write shares its sync with all those that come meanwhile.
+        let _resting = (items.len() == 1).then(|| self.turns.rest());
         let mut rests = Vec::new();
         for (group_at, members, sent) in under_way {
             let group = &groups[group_at];

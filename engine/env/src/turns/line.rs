@@ -58,6 +58,8 @@ pub(super) struct LaneState {
     pub(super) running: usize,
     /// Those of them that wait for a processor elsewhere.
     pub(super) held: usize,
+    /// Those of them that wait for the disk, and are not young for that.
+    pub(super) resting: usize,
     /// When one last began, and the mean time between two, while some wait.
     pub(super) begun: Duration,
     pub(super) between: Duration,
@@ -71,8 +73,9 @@ pub(super) struct Slot {
     pub(super) lane: Lane,
     pub(super) task: Option<Task>,
     pub(super) is_begun: bool,
-    /// When its turn first came, and how much time it has had.
-    pub(super) begun: Duration,
+    /// When its turn first came, while it counts as young.
+    pub(super) young: Option<Duration>,
+    /// How much time it has had.
     pub(super) used: Duration,
     pub(super) waker: Arc<TaskWaker>,
 }
@@ -163,10 +166,21 @@ impl State {
         known.running += 1;
         known.young.push_back(now);
         self.slots[at].is_begun = true;
-        self.slots[at].begun = now;
+        self.slots[at].young = Some(now);
         self.load.waiting -= 1;
         self.load.running += 1;
         Next::Poll(at)
+    }
+
+    /// This task does not count as young from now on.
+    pub(super) fn grow_up(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        if let Some(begun) = slot.young.take()
+            && let Some(known) = self.lanes.get_mut(&slot.lane)
+            && let Some(place) = known.young.iter().position(|it| *it == begun)
+        {
+            known.young.remove(place);
+        }
     }
 
     /// Forgets lanes that rest.
@@ -193,13 +207,6 @@ impl LaneState {
     /// A task was woken that has had so much time.
     pub(super) fn wake(&mut self, at: usize, used: Duration) {
         if used >= SLOW { &mut self.slow } else { &mut self.ready }.push_back(at);
-    }
-
-    /// One that was young has ended.
-    pub(super) fn forget_young(&mut self, begun: Duration) {
-        if let Some(place) = self.young.iter().position(|it| *it == begun) {
-            self.young.remove(place);
-        }
     }
 
     /// The task that goes on; none where one that waits may begin now. Tasks go on in the order in which
