@@ -41,11 +41,14 @@ const RING_DEPTH: usize = 128;
 /// itself goes on as fast.
 pub const STRETCH_MAX: Duration = Duration::from_micros(200);
 
-/// A task that gives way does so for at most so many looks at the rings, and after each look for so
-/// many rounds of other tasks. The steps of a write need two looks (its bytes, its sync) and a few
-/// rounds; with one of each it waited for eight pieces of other callers' work, now for three.
+/// A task that gives way does so for at most so many looks at the rings, and after each look for rounds
+/// of other tasks, until the next look is due. The steps of a write need two looks (its bytes, its sync)
+/// and a few rounds; with one of each it waited for eight pieces of other callers' work, now for three.
 const LOOKS_MAX: usize = 3;
-const ROUNDS_MAX: usize = 6;
+
+/// Where others took longer after a look, no further one follows: then they are no small steps of somebody who
+/// waits, but as much work as that of the task that gives way. A look is five calls of the kernel.
+const SMALL: Duration = Duration::from_micros(50);
 
 /// What one executor is given at its start.
 #[derive(Clone, Debug)]
@@ -176,15 +179,34 @@ pub struct RuntimeSpawn {
     pauses: Rc<Pauses>,
     /// What runs is part of a task that yields by itself.
     within: Rc<Cell<bool>>,
+    /// A task gives way now.
+    giving: Rc<Cell<bool>>,
+}
+
+/// Says that a task gives way, until it is dropped.
+struct Giving<'a>(&'a Cell<bool>);
+
+impl<'a> Giving<'a> {
+    /// None where another does already.
+    fn begin(giving: &'a Cell<bool>) -> Option<Self> {
+        (!giving.replace(true)).then_some(Self(giving))
+    }
+}
+
+impl Drop for Giving<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
 }
 
 impl RuntimeSpawn {
     /// For the executor that this runs on.
     pub(crate) fn new(workers: Workers, watch: Rc<Watch>) -> Result<Self> {
         let yielded = Rc::new(Cell::new(Instant::now()));
-        let (poke, within) = (Rc::new(Poke::new()?), Rc::default());
+        let poke = Rc::new(Poke::new()?);
         let pauses = Rc::new(Pauses::new(workers.heavy.clone()));
-        Ok(Self { workers, yielded, watch, poke, pauses, within })
+        let (within, giving) = (Rc::default(), Rc::default());
+        Ok(Self { workers, yielded, watch, poke, pauses, within, giving })
     }
 
     /// Leaves the queue of tasks; the executor looks at its rings where an event waits there.
@@ -197,17 +219,20 @@ impl RuntimeSpawn {
         executor.yield_task_queue_now().await;
     }
 
-    /// Lets those run who are woken, and whom they wake in turn, for some rounds. Did any?
+    /// Lets those run who are woken, and whom they wake in turn, until the rings should be looked at
+    /// again. Did any, and did they little?
     async fn let_run(&self) -> bool {
-        for round in 0..ROUNDS_MAX {
+        let (looked, mut did) = (Instant::now(), false);
+        loop {
             let before = self.watch.polls();
             glommio::executor().yield_now().await;
+            let took = looked.elapsed();
             // This task's own poll is one of them.
-            if self.watch.polls() <= before + 1 {
-                return round > 0;
+            if self.watch.polls() <= before + 1 || took >= STRETCH_MAX {
+                return did && took < SMALL;
             }
+            did = true;
         }
-        true
     }
 
     /// Counts and times the polls of `task`.
@@ -260,6 +285,12 @@ impl Spawn for RuntimeSpawn {
     }
 
     async fn give_way(&self) {
+        let Some(_giving) = Giving::begin(&self.giving) else {
+            // Whoever gives way looks at the rings for this task, too: with hundreds of connections each
+            // of them made looks of its own, ten calls of the kernel for each request.
+            glommio::executor().yield_now().await;
+            return self.yielded.set(Instant::now());
+        };
         self.pauses.pause_if_needed();
         for _ in 0..LOOKS_MAX {
             // Leaves the whole queue, so that the executor looks at its rings: what was asked for
