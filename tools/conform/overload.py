@@ -7,7 +7,7 @@
 The server runs on one processor (--cores 1), this client on another. In turn: the peak of the flooding
 caller (closed loop), a quiet caller alone, both at once (open loop, --times the peak), alone again; then the quiet
 caller by turns alone and beside 2,000 connections that never finish a request; bodies and requests made to take
-memory. "Alone" is what was measured on both sides of what it is compared with, for machines drift. At each moment the
+memory. The peak and "alone" are what was measured on both sides of what is compared with them. At each moment the
 process must stay below its memory setting; in the full run times are judged too. Exit code 1 where a promise is broken.
 """
 
@@ -451,8 +451,12 @@ class Run:
             calm_caller(place, keys["quiet"], rate, flooded),
             late(flooded),
         )
-        good = noise.good / flooded
-        self.judged(f"flood of {options.times} times the peak for {flooded} s", f"{noise}; answered well {good:,.0f}/s, {good / peak:.0%} of the peak", "at least 85 %", good >= 0.85 * peak)
+        # The flood's own index has grown meanwhile, and merges what came: that is part of the peak, too.
+        tally = await closed_loop(place, next_flood, warm, 32)
+        grown = tally.good / warm
+        self.row("peak of the flooding caller after it", f"{grown:,.0f}/s ({tally})")
+        good, peak = noise.good / flooded, (peak + grown) / 2
+        self.judged(f"flood of {options.times} times the peak for {flooded} s", f"{noise}; answered well {good:,.0f}/s, {good / peak:.0%} of the peak, {peak:,.0f}/s", "at least 85 %", good >= 0.85 * peak)
         p429 = noise.percentile(0.99, 429)
         self.row("lateness of the flooding client itself", f"p99 {lag:.2f} ms")
         self.judged("refusals of the flood", f"p50 {noise.percentile(0.5, 429):.2f} ms, p99 {p429:.2f} ms", "p99 at most 5 ms", not p429 > 5)
