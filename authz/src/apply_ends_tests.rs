@@ -233,8 +233,11 @@ fn a_later_user_of_the_name_owns_nothing_of_the_one_before() {
         assert!(old.owner_of(known).is_some() && old.account_of(known).is_some(), "{id}");
     }
     let state = apply(&old, &Command::DeleteUser { name: "ann".into() }).0;
-    let state =
-        apply(&state, &Command::PutUser { by: None, user: user("ann"), keep_password: false }).0;
+    let state = apply(
+        &state,
+        &Command::PutUser { withdraws: None, by: None, user: user("ann"), keep_password: false },
+    )
+    .0;
     for id in ["c1", "c2"] {
         let known = state.client(id).expect("there");
         assert!(state.owner_of(known).is_none() && state.account_of(known).is_none(), "{id}");
@@ -249,8 +252,11 @@ fn a_later_user_of_the_name_owns_nothing_of_the_one_before() {
         ..client(Status::Pending)
     };
     let state = apply(&state, &put(early, 0)).0;
-    let state =
-        apply(&state, &Command::PutUser { by: None, user: user("zoe"), keep_password: false }).0;
+    let state = apply(
+        &state,
+        &Command::PutUser { withdraws: None, by: None, user: user("zoe"), keep_password: false },
+    )
+    .0;
     let early = state.clients.get("r3").expect("kept");
     assert!(state.owner_of(early).is_none(), "whoever comes later is another");
 }
@@ -347,7 +353,12 @@ fn clients_that_nobody_chose_are_so_many() {
 fn an_old_key_stays_that_of_a_user_who_goes() {
     let noted =
         |team: &str| User { metadata: [("team", team)].into_iter().collect(), ..user("ann") };
-    let put = |team| Command::PutUser { by: None, user: noted(team), keep_password: false };
+    let put = |team| Command::PutUser {
+        withdraws: None,
+        by: None,
+        user: noted(team),
+        keep_password: false,
+    };
     let state = apply(&State::default(), &put("a")).0;
     let json = br#"{"is":"PutKey","key":{"id":"k","name":"k","secret":{
         "salt":"0101010101010101010101010101010101010101010101010101010101010101",
@@ -390,4 +401,45 @@ fn a_grant_knows_when_each_of_its_newest_tokens_was_issued() {
     assert_eq!(grant.issued_s(40), Some(59));
     assert_eq!(grant.issued_s(9), Some(28));
     assert_eq!(grant.issued_s(8), None, "32 are kept");
+}
+
+/// Another password and the end of what the old one had let in were two commands: a machine that stopped between
+/// them kept the new password, and the thief's tokens.
+#[test]
+fn another_password_takes_back_in_one_command() {
+    let (state, outcome) = apply(&with_code(), &redeem(10));
+    let family = granted(outcome);
+    let kind = crate::record::grant::GrantKind::Service;
+    let own = Grant { kind, client: None, code: None, ..(*family).clone() };
+    let mint = Command::Mint { grant: own, by: None, now: 11 };
+    let (state, outcome) = apply(&state, &mint);
+    let token = granted(outcome);
+    let left = |command: &Command| {
+        let state = apply(&state, command).0;
+        [family.id, token.id].map(|id| state.grant(id).is_some())
+    };
+    for (withdraws, expected) in [
+        (None, [true, true]),
+        (Some(Withdrawal::Apps), [false, true]),
+        (Some(Withdrawal::All), [false, false]),
+    ] {
+        let set = |instead_of| Command::SetPassword {
+            user: "ann".into(),
+            password: hash(2),
+            instead_of,
+            keep: None,
+            withdraws,
+            by: None,
+        };
+        assert_eq!(left(&set(None)), expected);
+        assert_eq!(left(&set(Some(PasswordHash::nobody()))), [true, true], "a stronger hash");
+        let put = |keep_password| Command::PutUser {
+            user: user("ann"),
+            keep_password,
+            withdraws,
+            by: None,
+        };
+        assert_eq!(left(&put(false)), expected);
+        assert_eq!(left(&put(true)), [true, true], "the password stays");
+    }
 }

@@ -5,6 +5,7 @@ use crate::record::proof::Proof;
 
 fn set_password(n: u8, by: Option<Proof>) -> Command {
     Command::SetPassword {
+        withdraws: None,
         user: "ann".into(),
         password: hash(n),
         instead_of: None,
@@ -47,12 +48,13 @@ fn who_came_with_an_old_password_gets_nothing_once_there_is_another() {
     let by = || Some(known.clone());
     let own = || {
         let user = User { password: hash(7), ..user("ann") };
-        Command::PutUser { user, keep_password: false, by: Some(known.clone()) }
+        Command::PutUser { withdraws: None, user, keep_password: false, by: Some(known.clone()) }
     };
     for command in [set_password(7, by()), own(), session(&before, by()), mint(&before, by())] {
         assert_ne!(apply(&before, &command).1, lapsed(), "{command:?}");
     }
     let put = Command::PutUser {
+        withdraws: None,
         by: None,
         user: User { password: hash(8), ..user("ann") },
         keep_password: false,
@@ -75,13 +77,14 @@ fn a_password_stays_the_same_however_it_is_hashed() {
     let known = state.user("ann").expect("there").proof();
     for command in [
         Command::SetPassword {
+            withdraws: None,
             user: "ann".into(),
             password: hash(2),
             instead_of: Some(hash(1)),
             keep: None,
             by: None,
         },
-        Command::PutUser { by: None, user: user("ann"), keep_password: true },
+        Command::PutUser { withdraws: None, by: None, user: user("ann"), keep_password: true },
     ] {
         state = apply(&state, &command).0;
     }
@@ -97,7 +100,8 @@ fn a_password_of_a_user_who_is_gone_is_no_password_of_a_later_one() {
     let state = start();
     let known = state.user("ann").expect("there").proof();
     let state = apply(&state, &Command::DeleteUser { name: "ann".into() }).0;
-    let put = Command::PutUser { by: None, user: user("ann"), keep_password: false };
+    let put =
+        Command::PutUser { withdraws: None, by: None, user: user("ann"), keep_password: false };
     let state = apply(&state, &put).0;
     assert_eq!(apply(&state, &set_password(3, Some(known))).1, lapsed());
 }
@@ -114,6 +118,7 @@ fn a_session_that_ended_is_not_renewed() {
     };
     assert_eq!(renew(&state), Outcome::Created);
     let reset = Command::SetPassword {
+        withdraws: None,
         user: "ann".into(),
         password: hash(6),
         instead_of: None,

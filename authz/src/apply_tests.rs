@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::command::Waiting;
+use crate::command::{Waiting, Withdrawal};
 use crate::error::Error;
 use crate::form::Hash;
 use crate::password::PasswordHash;
@@ -32,7 +32,7 @@ fn start() -> State {
     let mut state = State::default();
     for command in [
         Command::Bootstrap { password: PasswordHash::nobody() },
-        Command::PutUser { by: None, user: user("ann"), keep_password: false },
+        Command::PutUser { withdraws: None, by: None, user: user("ann"), keep_password: false },
         Command::PutClient { client: client(Status::Approved), version: 0 },
     ] {
         state = apply(&state, &command).0;
@@ -149,6 +149,7 @@ fn bootstrap_makes_the_users_once() {
 #[test]
 fn a_stronger_hash_does_not_undo_a_change() {
     let set = |password, instead_of| Command::SetPassword {
+        withdraws: None,
         by: None,
         user: "elastic".into(),
         password,
@@ -174,16 +175,19 @@ fn a_stronger_hash_does_not_undo_a_change() {
 #[test]
 fn reserved_users_stay_and_others_come_and_go() {
     let state = start();
-    let put = Command::PutUser { by: None, user: user("elastic"), keep_password: true };
+    let put =
+        Command::PutUser { withdraws: None, by: None, user: user("elastic"), keep_password: true };
     assert!(matches!(apply(&state, &put).1, Outcome::Refused(Error::Refused { .. })));
     let delete = Command::DeleteUser { name: "elastic".into() };
     assert!(matches!(apply(&state, &delete).1, Outcome::Refused(Error::Refused { .. })));
-    let put = Command::PutUser { by: None, user: user("bob"), keep_password: true };
+    let put =
+        Command::PutUser { withdraws: None, by: None, user: user("bob"), keep_password: true };
     assert!(matches!(apply(&state, &put).1, Outcome::Refused(_)), "a new user wants a password");
     let first = state.user("ann").expect("there").uid;
     let (state, outcome) = apply(&state, &Command::DeleteUser { name: "ann".into() });
     assert_eq!(outcome, Outcome::Changed);
-    let put = Command::PutUser { by: None, user: user("ann"), keep_password: false };
+    let put =
+        Command::PutUser { withdraws: None, by: None, user: user("ann"), keep_password: false };
     let (state, outcome) = apply(&state, &put);
     assert_eq!(outcome, Outcome::Created);
     assert_ne!(state.user("ann").expect("there").uid, first, "another ann");
@@ -460,6 +464,7 @@ fn a_new_password_ends_sessions() {
         state = apply(&state, &put).0;
     }
     let set = |keep| Command::SetPassword {
+        withdraws: None,
         by: None,
         user: "ann".into(),
         password: PasswordHash::nobody(),

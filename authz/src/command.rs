@@ -8,7 +8,7 @@ use std::sync::Arc;
 use json::{Object, Value};
 
 use crate::error::{Error, Result};
-use crate::form::{Form, Hash, choice};
+use crate::form::{Form, Hash, choice, word};
 use crate::password::PasswordHash;
 use crate::record::client::Client;
 use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
@@ -18,6 +18,16 @@ use crate::record::proof::Proof;
 use crate::record::role::Role;
 use crate::record::session::Session;
 use crate::record::user::User;
+
+word! {
+    /// What a user gave, where another password takes it back.
+    pub enum Withdrawal {
+        /// What applications were given.
+        Apps = "apps",
+        /// That, and tokens of the token service and of clients that act as the user.
+        All = "all",
+    }
+}
 
 choice! {
     /// A change of authz state. Times are milliseconds since 1970.
@@ -38,6 +48,9 @@ choice! {
             instead_of: Option<PasswordHash>,
             /// A session that stays.
             keep: Option<Hash>,
+            /// What is taken back with the old password: in one command, for a machine that stops between two
+            /// would keep the new password and what the old one had let in.
+            withdraws: Option<Withdrawal>,
             /// What let the caller in: refused where it lets in no more, so that who has an old password replaces
             /// none, neither the own new one nor another's.
             by: Option<Proof>,
@@ -48,6 +61,8 @@ choice! {
             user: User,
             /// Takes the password over from the user that is there.
             keep_password: bool,
+            /// As with `SetPassword`, where a user that is there gets another one.
+            withdraws: Option<Withdrawal>,
             /// As with `SetPassword`.
             by: Option<Proof>,
         },
@@ -465,9 +480,15 @@ mod tests {
                 password: password.clone(),
                 instead_of: Some(password.clone()),
                 keep: Some(Hash([1; 32])),
+                withdraws: Some(Withdrawal::All),
                 by: Some(Proof::Password { user: "ann".into(), uid: 1, version: 2 }),
             },
-            Command::PutUser { user: User::elastic(password), keep_password: true, by: None },
+            Command::PutUser {
+                user: User::elastic(password),
+                keep_password: false,
+                withdraws: Some(Withdrawal::Apps),
+                by: None,
+            },
             Command::RotateKeys {},
             Command::Revoke { grants: vec![1, 2], consents: true },
             Command::DropNotices { grants: vec![3] },
@@ -475,6 +496,25 @@ mod tests {
         ] {
             assert_eq!(Command::from_bytes(&command.to_bytes()), Ok(command));
         }
+    }
+
+    /// What form 6 writes, and the same of form 5, which took back in a command of its own.
+    #[test]
+    fn commands_of_form_5_take_nothing_back() {
+        let set = |withdraws| Command::SetPassword {
+            user: "ann".into(),
+            password: PasswordHash::nobody(),
+            instead_of: None,
+            keep: None,
+            withdraws,
+            by: None,
+        };
+        let hash = PasswordHash::nobody();
+        let old = format!(r#"{{"is":"SetPassword","user":"ann","password":"{}"}}"#, hash.as_str());
+        assert_eq!(Command::from_bytes(old.as_bytes()), Ok(set(None)));
+        let new = old.replace('}', r#","withdraws":"all"}"#);
+        assert_eq!(set(Some(Withdrawal::All)).to_bytes(), new.as_bytes());
+        assert_eq!(<crate::State as consensus::State>::FORMAT, 6);
     }
 
     #[test]

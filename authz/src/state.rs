@@ -7,12 +7,11 @@
 //! 3. What stands in two maps stands in both: `owners` follows `grants`, `client_ids` follows
 //!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
-//! Form 5: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
-//! refuse a later one. Form 4 lacks the versions of passwords, the creators of keys, the issues of
-//! access tokens, and in commands what let
-//! their givers in. Form 3
-//! lacks the numbers of owners and accounts of clients, the terms and last use of clients, and the time for which
-//! a handle is kept; all of them may be absent.
+//! Form 6: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
+//! refuse a later one. What an earlier one lacks may be absent. Form 5 lacks what a command that gives a
+//! password takes back. Form 4 lacks the versions of passwords, the creators of keys, the issues of access
+//! tokens, and in commands what let their givers in. Form 3 lacks the numbers of owners and accounts of
+//! clients, the terms and last use of clients, and the time for which a handle is kept.
 
 use std::sync::Arc;
 
@@ -408,7 +407,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 5;
+    const FORMAT: u32 = 6;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)

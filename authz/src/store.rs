@@ -24,7 +24,7 @@ use env::{Clock, Disk, Env, Pace, Random, Spawn};
 
 use crate::audit::Audit;
 use crate::authenticate::memory::Memory;
-use crate::command::{Command, Outcome};
+use crate::command::{Command, Outcome, Withdrawal};
 use crate::error::{Error, Result};
 use crate::password::{self, CHARACTERS_MIN, PasswordHash};
 use crate::record::key::{ApiKey, Salted};
@@ -244,7 +244,8 @@ impl Keeper {
         self.published.load()
     }
 
-    /// Gives `user` another password; where `instead_of` is given, the same, in place of that hash.
+    /// Gives `user` another password, and takes back all that the old one had let in; where `instead_of` is
+    /// given, the same password, in place of that hash.
     pub async fn set_password<E: Env>(
         &self,
         env: &E,
@@ -261,7 +262,9 @@ impl Keeper {
         }
         let password = hash(env, password).await?;
         let user = user.to_owned();
-        let command = Command::SetPassword { user, password, instead_of, keep: None, by: None };
+        let withdraws = instead_of.is_none().then_some(Withdrawal::All);
+        let command =
+            Command::SetPassword { user, password, instead_of, keep: None, withdraws, by: None };
         self.ask(command).await.map(drop)
     }
 

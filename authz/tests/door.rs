@@ -169,7 +169,12 @@ fn a_user_of_the_operators_file_comes_in_while_the_line_is_there() {
             roles: vec!["viewer".into()],
             ..principal.user().clone()
         };
-        let command = authz::Command::PutUser { by: None, user: native, keep_password: false };
+        let command = authz::Command::PutUser {
+            withdraws: None,
+            by: None,
+            user: native,
+            keep_password: false,
+        };
         open.keeper.ask(command).await.expect("put");
         plant(&format!("{}\n", file_realm::line("helper", &["superuser"], &hash)));
         for (password, realm) in
@@ -212,6 +217,7 @@ fn a_hash_of_weaker_parameters_is_replaced_at_login() {
                     nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
         let weak = PasswordHash::parse(weak).expect("well formed");
         let command = authz::Command::SetPassword {
+            withdraws: None,
             by: None,
             user: "elastic".into(),
             password: weak.clone(),
@@ -244,7 +250,7 @@ fn a_hash_made_elsewhere_lets_in_and_is_replaced_at_login() {
             ),
         ] {
             let foreign = PasswordHash::parse(hash).expect("well formed");
-            let command = authz::Command::SetPassword { by: None,
+            let command = authz::Command::SetPassword { withdraws: None, by: None,
                 user: "elastic".into(),
                 password: foreign.clone(),
                 instead_of: None,

@@ -30,7 +30,7 @@ fn user(number: u32) -> User {
 }
 
 fn put(number: u32) -> Command {
-    Command::PutUser { by: None, user: user(number), keep_password: false }
+    Command::PutUser { withdraws: None, by: None, user: user(number), keep_password: false }
 }
 
 /// Once a full disk took a key's revocation, or a stolen password's change, no better than a new key: the log
@@ -59,6 +59,7 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
         for number in 0..400 {
             let password = PasswordHash::nobody();
             let command = Command::SetPassword {
+                withdraws: None,
                 by: None,
                 user: name(number),
                 password,

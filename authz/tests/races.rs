@@ -47,7 +47,10 @@ async fn prepare(keeper: &Keeper) {
         realm: Realm::Native,
         ..User::elastic(PasswordHash::nobody())
     };
-    keeper.ask(Command::PutUser { by: None, user, keep_password: false }).await.expect("made");
+    keeper
+        .ask(Command::PutUser { withdraws: None, by: None, user, keep_password: false })
+        .await
+        .expect("made");
     keeper.ask(Command::PutClient { client: client(), version: 0 }).await.expect("made");
     let (id, browser) = (Hash([5; 32]), Hash([6; 32]));
     let pending = Pending::new(id, browser, "c1".into(), "https://app.example/cb".into(), 0);

@@ -165,12 +165,7 @@ async fn change<E: Env>(
 ) -> authz::Result<()> {
     let keys = authz::token::Keys::new(&[]);
     let (store, keeper, _) = Store::start(env, &dir, Some(password.clone()), keys).await?;
-    let mut changed = keeper.set_password(env, &user, password, None).await;
-    if changed.is_ok() {
-        // Whoever had the old password keeps nothing.
-        let command = authz::Command::Withdraw { user, client: None, service: true };
-        changed = keeper.ask(command).await.map(drop);
-    }
+    let changed = keeper.set_password(env, &user, password, None).await;
     let closed = store.close().await;
     changed.and(closed)
 }

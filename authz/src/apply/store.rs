@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::client;
 use super::withdraw::{drop_waiting, withdraw};
-use crate::command::{Command, Outcome};
+use crate::command::{Command, Outcome, Withdrawal};
 use crate::error::Error;
 use crate::form::Hash;
 use crate::record::builtin;
@@ -16,7 +16,7 @@ use crate::state::{Ends, State};
 pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
     match command {
         Command::Bootstrap { password } => bootstrap(state, password.clone()),
-        Command::SetPassword { user: name, password, instead_of, keep, by } => {
+        Command::SetPassword { user: name, password, instead_of, keep, withdraws, by } => {
             let Some(user) = state.users.get(name).cloned() else {
                 return Outcome::Refused(Error::UnknownUser { name: name.clone() });
             };
@@ -32,14 +32,15 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.users.insert(name.clone(), Arc::new(changed));
             if instead_of.is_none() {
                 end_sessions(state, name, keep.as_ref());
+                take_back(state, name, *withdraws);
             }
             Outcome::Changed
         }
-        Command::PutUser { user, keep_password, by } => {
+        Command::PutUser { user, keep_password, withdraws, by } => {
             if by.as_ref().is_some_and(|by| !by.holds(state)) {
                 return Outcome::Refused(Error::Lapsed);
             }
-            put_user(state, user, *keep_password)
+            put_user(state, user, *keep_password, *withdraws)
         }
         Command::DeleteUser { name } => {
             let Some(user) = state.users.get(name).cloned() else { return Outcome::Unchanged };
@@ -232,7 +233,12 @@ pub(super) fn number(state: &mut State) -> u64 {
     state.next
 }
 
-fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
+fn put_user(
+    state: &mut State,
+    user: &User,
+    keep_password: bool,
+    withdraws: Option<Withdrawal>,
+) -> Outcome {
     let known = state.users.get(&user.name).cloned();
     if known.as_ref().is_some_and(|known| known.is_reserved()) {
         return reserved(&user.name);
@@ -247,6 +253,7 @@ fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
             } else {
                 user.password_version = state.version;
                 end_sessions(state, &user.name, None);
+                take_back(state, &user.name, withdraws);
             }
             if !user.enabled {
                 end_sessions(state, &user.name, None);
@@ -289,6 +296,13 @@ fn update_key(state: &mut State, id: &str, change: &dyn Fn(&ApiKey) -> ApiKey) -
     }
     state.keys.insert(id.to_owned(), Arc::new(changed));
     true
+}
+
+/// With the old password goes what it had let in.
+fn take_back(state: &mut State, user: &str, what: Option<Withdrawal>) {
+    if let Some(what) = what {
+        withdraw(state, user, None, what == Withdrawal::All);
+    }
 }
 
 fn end_sessions(state: &mut State, user: &str, keep: Option<&Hash>) {

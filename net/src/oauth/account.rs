@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use authz::command::{Outcome, Withdrawal};
 use authz::oauth::reach::{Reach, Today};
 use authz::oauth::sight::Sight;
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
@@ -10,7 +11,7 @@ use authz::pages::consent::{Condition, once};
 use authz::pages::quoted;
 use authz::pages::words;
 use authz::record::grant::{DeviceState, Grant, GrantKind};
-use authz::{AuthError, Command, Outcome, Secret};
+use authz::{AuthError, Command, Secret};
 use env::Env;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -374,6 +375,7 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         password: hash,
         instead_of: None,
         keep: Some(signed_in.session.id),
+        withdraws: posted.first("revoke_grants").map(|_| Withdrawal::Apps),
         by: Some(by),
     };
     match visit.ask(command).await {
@@ -387,12 +389,6 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         Err(_) => return visit.down(),
     }
     visit.note("password_changed", "ok", &[("user", name)]);
-    if posted.first("revoke_grants").is_some() {
-        let all = Command::Withdraw { user: name.clone(), client: None, service: false };
-        if visit.ask(all).await.is_err() {
-            return visit.down();
-        }
-    }
     // The old session's word: a password that was given since ended it.
     let renewed = login::renew(visit, &signed_in.user, signed_in.proof()).await;
     let (session, value) = match renewed {

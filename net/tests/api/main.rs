@@ -22,6 +22,7 @@ mod expanded;
 mod filtered;
 mod given_up;
 mod guessed;
+mod halved;
 mod indices;
 mod keys;
 mod lacking;

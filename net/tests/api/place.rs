@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use authz::audit::Audit;
 use engine::ops::observe::NodeInfo;
 use engine::{Config, Core, start_all};
 use env::{Clock, Env, Spawn, Stream};
@@ -23,22 +25,35 @@ pub struct Client {
 
 /// Runs a story against a fresh node without security.
 pub fn with_node<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, None, authz::audit::Audit::none(), story);
+    run(1, None, Audit::none(), story);
 }
 
 /// Runs a story against a fresh node whose `elastic` has the password `secret`.
 pub fn with_security<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, Some(None), authz::audit::Audit::none(), story);
+    run(1, Some(None), Audit::none(), story);
 }
 
 /// The same, with the OAuth half, where clients may register by themselves.
 pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, Some(Some(oauth())), authz::audit::Audit::none(), story);
+    run(1, Some(Some(oauth())), Audit::none(), story);
 }
 
 /// The same, on a machine whose time is the story's.
 pub fn with_oauth_on<F: Future<Output = ()>>(sim: &Sim, story: impl FnOnce(Client) -> F) {
-    run_on(sim, Some(Some(oauth())), authz::audit::Audit::none(), story);
+    run_on(sim, Some(Some(oauth())), Audit::none(), story);
+}
+
+/// The same, on a machine whose power goes while the story lasts.
+pub fn with_oauth_until_cut<F: Future<Output = ()>>(sim: &Sim, story: impl FnOnce(Client) -> F) {
+    let (near, far) = sim.stream_pair();
+    let whole = whole(sim.env(), (near, far), Some(Some(oauth())), Audit::none(), story);
+    assert!(sim.run_until_cut(whole).is_none(), "the power is still there");
+}
+
+/// Who may do what, as it lies on the disk of a machine whose node is gone.
+pub fn kept(sim: &Sim) -> Arc<authz::State> {
+    let env = sim.env();
+    sim.run(async move { security(&env, Audit::none()).await.keeper.state() })
 }
 
 /// The same, where the operator's file has a user of this name, these roles and this password.
@@ -50,18 +65,18 @@ pub fn with_filed<F: Future<Output = ()>>(
     let line = authz::file_realm::line(name, roles, &hash);
     let sim = Sim::new(1);
     sim.plant(USERS, format!("{line}\n").as_bytes());
-    run_on(&sim, Some(Some(oauth())), authz::audit::Audit::none(), story);
+    run_on(&sim, Some(Some(oauth())), Audit::none(), story);
 }
 
 /// The same, with what is told to the audit log.
 pub fn with_audited<F: Future<Output = ()>>(story: impl FnOnce(Client, Told) -> F) {
-    let (audit, lines) = authz::audit::Audit::new(false);
+    let (audit, lines) = Audit::new(false);
     run(1, Some(Some(oauth())), audit, |client| story(client, Told { lines }));
 }
 
 /// The same, where nothing is done that cannot be noted, and nothing can be noted.
 pub fn with_unwritten<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    let (audit, lines) = authz::audit::Audit::new(true);
+    let (audit, lines) = Audit::new(true);
     drop(lines);
     run(1, Some(Some(oauth())), audit, story);
 }
@@ -170,7 +185,7 @@ pub fn with_oauth_clients<F: Future<Output = ()>>(
     let streams: Vec<_> = (0..count).map(|_| sim.stream_pair()).collect();
     sim.run(async {
         let cores = start(&env).await;
-        let first = security(&env, authz::audit::Audit::none()).await;
+        let first = security(&env, Audit::none()).await;
         let (keeper, oauth) = (first.keeper, oauth());
         // Each core has a doorkeeper of its own.
         let doors: Vec<_> = cores.iter().map(|_| authenticator(&env, &keeper)).collect();
@@ -209,7 +224,7 @@ fn with_oauth_and<F: Future<Output = ()>>(
     let (on, off) = (sim.stream_pair(), sim.stream_pair());
     sim.run(async {
         let core = start(&env).await.pop().expect("two cores");
-        let first = security(&env, authz::audit::Audit::none()).await;
+        let first = security(&env, Audit::none()).await;
         let (keeper, authenticator) = (first.keeper.clone(), first.authenticator.clone());
         let second = Security { authenticator, keeper, oauth: other };
         let first = Security { oauth: Some(oauth()), ..first };
@@ -237,7 +252,7 @@ pub async fn at_once(
 fn run<F: Future<Output = ()>>(
     seed: u64,
     secure: Option<Option<net::oauth::Oauth>>,
-    audit: authz::audit::Audit,
+    audit: Audit,
     story: impl FnOnce(Client) -> F,
 ) {
     run_on(&Sim::new(seed), secure, audit, story);
@@ -246,22 +261,29 @@ fn run<F: Future<Output = ()>>(
 fn run_on<F: Future<Output = ()>>(
     sim: &Sim,
     secure: Option<Option<net::oauth::Oauth>>,
-    audit: authz::audit::Audit,
+    audit: Audit,
     story: impl FnOnce(Client) -> F,
 ) {
-    let env = sim.env();
-    let (near, far) = sim.stream_pair();
-    sim.run(async {
-        // The second core answers, the first keeps the state: every change hops.
-        let core = start(&env).await.pop().expect("two cores");
-        let security = match secure {
-            Some(oauth) => Some(Security { oauth, ..security(&env, audit).await }),
-            None => None,
-        };
-        serve(&env, core, security, far).await;
-        let client = Client { stream: near, authorization: None };
-        story(client).await;
-    });
+    let streams = sim.stream_pair();
+    sim.run(whole(sim.env(), streams, secure, audit, story));
+}
+
+/// A node, and a story against it.
+async fn whole<F: Future<Output = ()>>(
+    env: SimEnv,
+    (near, far): (SimStream, SimStream),
+    secure: Option<Option<net::oauth::Oauth>>,
+    audit: Audit,
+    story: impl FnOnce(Client) -> F,
+) {
+    // The second core answers, the first keeps the state: every change hops.
+    let core = start(&env).await.pop().expect("two cores");
+    let security = match secure {
+        Some(oauth) => Some(Security { oauth, ..security(&env, audit).await }),
+        None => None,
+    };
+    serve(&env, core, security, far).await;
+    story(Client { stream: near, authorization: None }).await;
 }
 
 /// Answers what comes through a stream.
@@ -305,7 +327,7 @@ async fn start_within(env: &SimEnv, memory_bytes: usize) -> Vec<Rc<Core<SimEnv>>
     start_all(env, config).await.expect("the state opens")
 }
 
-async fn security(env: &SimEnv, audit: authz::audit::Audit) -> Security<SimEnv> {
+async fn security(env: &SimEnv, audit: Audit) -> Security<SimEnv> {
     let preset = Some(authz::Secret::new("secret".into()));
     let dir = PathBuf::from("/data/authz");
     let keys = authz::token::Keys::new(b"pepper");

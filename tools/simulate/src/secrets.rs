@@ -175,7 +175,8 @@ fn race(context: &Context, commands: Vec<Command>) -> Vec<Answer<authz::Result<O
 async fn prepare(context: &Context) -> bool {
     let state = context.node.keeper.state();
     if state.user("ann").is_none() {
-        let command = Command::PutUser { by: None, user: user("ann"), keep_password: false };
+        let command =
+            Command::PutUser { withdraws: None, by: None, user: user("ann"), keep_password: false };
         if ask(context, "make a user", command).await.is_none() {
             return false;
         }
@@ -451,7 +452,9 @@ async fn tend_user(context: &Context) {
         register.begin(makes);
     }
     let command = match makes {
-        true => Command::PutUser { by: None, user: user(&name), keep_password: false },
+        true => {
+            Command::PutUser { withdraws: None, by: None, user: user(&name), keep_password: false }
+        }
         false => Command::DeleteUser { name: name.clone() },
     };
     let done = context.node.keeper.ask(command).await;

@@ -1,6 +1,6 @@
 //! `_security/user`: users of the native realm.
 
-use authz::command::Outcome;
+use authz::command::{Outcome, Withdrawal};
 use authz::password::PasswordHash;
 use authz::record::builtin;
 use authz::record::user::{Realm, User};
@@ -10,7 +10,7 @@ use env::Env;
 use json::{Object, Value, json};
 
 use super::body::{Body, check_name};
-use super::{Desk, allowed, desk, names, query, told, value};
+use super::{allowed, desk, names, query, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -71,13 +71,9 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         password_version: 0,
     };
     let is_own = before.is_some_and(|user| desk.principal.user().is(user));
-    let resets = hash.is_some() && before.is_some() && !is_own;
-    let by = desk.principal.proof();
-    let command = Command::PutUser { user, keep_password: hash.is_none(), by };
+    let (withdraws, by) = (taken_back(is_own), desk.principal.proof());
+    let command = Command::PutUser { user, keep_password: hash.is_none(), withdraws, by };
     let outcome = desk.keeper().ask(command).await.map_err(told)?;
-    if resets {
-        end_access(&desk, name).await?;
-    }
     Ok(value(200, &json!({"created": (outcome == Outcome::Created)})))
 }
 
@@ -223,15 +219,11 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         return Err(Error::validation(&["password is missing"]));
     };
     let user = name.to_owned();
-    let by = desk.principal.proof();
-    let command = Command::SetPassword { user, password, instead_of: None, keep: None, by };
+    let (withdraws, by) = (taken_back(is_own), desk.principal.proof());
+    let command =
+        Command::SetPassword { user, password, instead_of: None, keep: None, withdraws, by };
     match desk.keeper().ask(command).await {
-        Ok(_) => {
-            if !is_own {
-                end_access(&desk, name).await?;
-            }
-            Ok(Reply::json(200, b"{}".to_vec()))
-        }
+        Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
         Err(authz::Error::UnknownUser { .. }) => {
             let mut told = Error::validation(&["user must exist in order to change password"]);
             told.status = 404;
@@ -249,10 +241,9 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     }
 }
 
-/// Somebody else's hand gave a user another password: whoever had the old one keeps nothing.
-async fn end_access<E: Env>(desk: &Desk<'_, E>, user: &str) -> Result<()> {
-    let command = Command::Withdraw { user: user.to_owned(), client: None, service: true };
-    desk.keeper().ask(command).await.map(drop).map_err(told)
+/// Where somebody else's hand gives a user another password, whoever had the old one keeps nothing.
+fn taken_back(is_own: bool) -> Option<Withdrawal> {
+    (!is_own).then_some(Withdrawal::All)
 }
 
 /// `GET|POST /_security/_query/user`.
