@@ -1,6 +1,8 @@
 //! A command is judged by what let its giver in, at the moment when it is carried out.
 
 use super::*;
+use crate::record::client::ClientSecret;
+use crate::record::key::Salted;
 use crate::record::proof::Proof;
 
 fn set_password(n: u8, by: Option<Proof>) -> Command {
@@ -205,6 +207,47 @@ fn a_suspension_is_of_whatever_version_stands() {
     let put = Command::PutClient { version: rejected.version, client: rejected };
     let state = apply(&state, &put).0;
     assert_eq!(apply(&state, &suspend).1, Outcome::Refused(Error::Changed));
+}
+
+/// Who changed the application again and again put off that its stolen secret was replaced: 409, eleven of twelve
+/// times.
+#[test]
+fn a_rotation_is_of_whatever_version_stands() {
+    const DAY: u64 = 24 * 60 * 60 * 1000;
+    let secret = |n: u8| ClientSecret { secret: Salted::new([n; 32], &[n]), end: None };
+    let rotate = |n, beside: Option<Vec<ClientSecret>>, now| Command::RotateSecret {
+        reference: "r1".into(),
+        secret: secret(n),
+        beside,
+        now,
+    };
+    let known = start().client("c1").expect("there").version;
+    let change = Command::PutClient { client: client(Status::Approved), version: known };
+    let (state, outcome) = apply(&apply(&start(), &change).0, &rotate(1, Some(Vec::new()), 5));
+    assert_eq!(outcome, Outcome::Changed);
+    let knows = |state: &State, now| {
+        let client = state.client("c1").expect("there");
+        [1, 2, 3].map(|n: u8| client.knows(&[n], now))
+    };
+    assert_eq!(knows(&state, 6), [true, false, false]);
+    // Two tabs of its owner: the second shows nothing, and ends nothing.
+    let (state, outcome) = apply(&state, &rotate(2, Some(vec![secret(1)]), 7));
+    assert_eq!(outcome, Outcome::Changed);
+    let again = apply(&state, &rotate(3, Some(vec![secret(1)]), 7)).1;
+    assert_eq!(again, Outcome::Refused(Error::Changed));
+    assert_eq!(knows(&state, 8), [true, true, false]);
+    assert_eq!(knows(&state, 7 + DAY), [false, true, false]);
+    let twice = apply(&state, &rotate(3, None, 9)).0;
+    assert_eq!(knows(&twice, 10), [false, true, true], "what was stolen ends");
+    for status in [Status::Rejected, Status::Suspended] {
+        let known = (**state.client("c1").expect("there")).clone();
+        let put = Command::PutClient { version: known.version, client: Client { status, ..known } };
+        let outcome = apply(&apply(&state, &put).0, &rotate(3, None, 9)).1;
+        assert_eq!(outcome == Outcome::Changed, status == Status::Suspended);
+    }
+    let gone = Command::DeleteClient { reference: "r1".into() };
+    let outcome = apply(&apply(&state, &gone).0, &rotate(3, None, 9)).1;
+    assert_eq!(outcome, Outcome::Refused(Error::Changed));
 }
 
 /// A consent was taken back while it answered for its owner once more: the code came after that.

@@ -10,7 +10,7 @@ use json::{Object, Value};
 use crate::error::{Error, Result};
 use crate::form::{Form, Hash, choice, word};
 use crate::password::PasswordHash;
-use crate::record::client::Client;
+use crate::record::client::{Client, ClientSecret};
 use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
 use crate::record::key::{ApiKey, AppPrivilege, Creator, RoleMapping, ServiceToken};
 use crate::record::profile::Profile;
@@ -268,6 +268,18 @@ choice! {
             /// Its registration's number.
             reference: String,
         },
+        /// Gives a client a secret beside its newest one, which ends soon; of whichever version stands, as with
+        /// `SuspendClient`: whoever holds a stolen secret may be who changes the client.
+        RotateSecret {
+            /// Its registration's number.
+            reference: String,
+            /// The new one.
+            secret: ClientSecret,
+            /// Those that are there, where no others may be: two who ask at once would end the one in use.
+            beside: Option<Vec<ClientSecret>>,
+            /// When.
+            now: u64,
+        },
         /// Removes a client with all its grants.
         DeleteClient {
             /// Its registration's number.
@@ -444,6 +456,7 @@ impl Command {
             | Self::RevokeAccess { .. }
             | Self::RotateKeys {}
             | Self::SuspendClient { .. }
+            | Self::RotateSecret { .. }
             | Self::DeleteClient { .. }
             | Self::EndSessions { .. } => true,
             _ => false,
@@ -469,6 +482,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::key::Salted;
 
     #[test]
     fn a_command_is_read_as_it_was_written() {
@@ -493,6 +507,12 @@ mod tests {
             Command::Revoke { grants: vec![1, 2], consents: true },
             Command::DropNotices { grants: vec![3] },
             Command::Withdraw { user: "ann".into(), client: None, service: true },
+            Command::RotateSecret {
+                reference: "r1".into(),
+                secret: ClientSecret { secret: Salted::nobody(), end: None },
+                beside: Some(Vec::new()),
+                now: 1,
+            },
         ] {
             assert_eq!(Command::from_bytes(&command.to_bytes()), Ok(command));
         }

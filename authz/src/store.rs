@@ -43,8 +43,11 @@ const WAITING_BYTES: usize = 4 << 20;
 const RESERVE: &str = "reserve";
 const RESERVE_BYTES: u64 = 2 << 20;
 
-/// What a command weighs in the mailbox, beside a picture that it may carry.
+/// What a command weighs in the mailbox.
 const COMMAND_BYTES: usize = 1 << 10;
+
+/// The same of one that carries a client, beside its pictures: as much as a registration may be long.
+const CLIENT_BYTES: usize = 64 << 10;
 
 /// A command on its way to the keeper.
 pub struct Ask {
@@ -273,11 +276,14 @@ impl Keeper {
     /// # Errors
     /// What the command was refused for, or why it could not be carried out.
     pub async fn ask(&self, command: Command) -> Result<Outcome> {
-        let weight = COMMAND_BYTES
-            + match &command {
-                Command::PutClient { .. } | Command::AddClient { .. } => 1 << 20,
-                _ => 0,
-            };
+        let weight = match &command {
+            Command::PutClient { client, .. } | Command::AddClient { client, .. } => {
+                let profiles = std::iter::once(&client.profile).chain(&client.proposal);
+                let pictures = profiles.filter_map(|profile| profile.logo.as_ref());
+                CLIENT_BYTES + pictures.map(|logo| logo.data.len()).sum::<usize>()
+            }
+            _ => COMMAND_BYTES,
+        };
         let (reply, answer) = env::reply::channel();
         self.asks.send(Ask { command, reply }, weight).map_err(|_| Error::Busy)?;
         match answer.await.ok_or(Error::Stopped)?? {

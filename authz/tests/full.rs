@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use authz::command::{Command, Outcome};
 use authz::password::PasswordHash;
+use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
+use authz::record::key::Salted;
 use authz::record::user::{Realm, User};
 use authz::token::Keys;
 use authz::{Error, Keeper, Secret, Store};
@@ -42,6 +44,13 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
     let machine = &sim;
     let made = sim.run(async move {
         let (store, keeper) = open(&env).await;
+        let profile = Profile::new(ApplicationType::Web, "App");
+        let client = Client {
+            client_id: Some("c1".into()),
+            status: Status::Approved,
+            ..Client::new("r1".into(), profile, 0)
+        };
+        keeper.ask(Command::PutClient { client, version: 0 }).await.expect("made");
         // The reserve is made beside other work.
         env.clock().sleep(std::time::Duration::from_secs(1)).await;
         machine.set_free_bytes(0);
@@ -67,6 +76,12 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
                 keep: None,
             };
             keeper.ask(command).await.unwrap_or_else(|error| panic!("password {number}: {error}"));
+        }
+        for at in 0..20 {
+            let secret = ClientSecret { secret: Salted::new([at; 32], &[at]), end: None };
+            let reference = "r1".to_owned();
+            let rotate = Command::RotateSecret { reference, secret, beside: None, now: at.into() };
+            assert_eq!(keeper.ask(rotate).await, Ok(Outcome::Changed), "secret {at}");
         }
         for number in 0..made {
             let gone = keeper.ask(Command::DeleteUser { name: name(number) }).await;

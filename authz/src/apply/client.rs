@@ -6,7 +6,7 @@ use super::flow::revoke;
 use super::withdraw::{drop_codes, drop_devices};
 use crate::command::Outcome;
 use crate::error::Error;
-use crate::record::client::{Client, Status};
+use crate::record::client::{Client, ClientSecret, Status};
 use crate::state::State;
 
 /// A use is noted once a day at most, in milliseconds.
@@ -54,6 +54,22 @@ pub(super) fn suspend(state: &mut State, reference: &str) -> Outcome {
         Status::Suspended => Outcome::Unchanged,
         Status::Pending | Status::Rejected => Outcome::Refused(Error::Changed),
     }
+}
+
+/// One more secret, and nothing else of it; beside those `beside` alone, where they are told.
+pub(super) fn rotate(
+    state: &mut State,
+    reference: &str,
+    secret: &ClientSecret,
+    (beside, now): (Option<&[ClientSecret]>, u64),
+) -> Outcome {
+    let known = state.clients.get(reference).filter(|known| known.may_have_secret()).cloned();
+    let Some(known) = known else { return Outcome::Refused(Error::Changed) };
+    if beside.is_some_and(|beside| *beside != *known.secrets) {
+        return Outcome::Refused(Error::Changed);
+    }
+    let secrets = known.secrets_with(secret.clone(), now);
+    put(state, &Client { secrets, ..(*known).clone() }, known.version)
 }
 
 /// A client that nobody chose: each may hold a picture, so that there must not be any number of them.

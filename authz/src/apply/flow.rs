@@ -94,6 +94,9 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         Command::PutClient { client, version } => client::put(state, client, *version),
         Command::AddClient { client, room } => client::add(state, client, *room),
         Command::SuspendClient { reference } => client::suspend(state, reference),
+        Command::RotateSecret { reference, secret, beside, now } => {
+            client::rotate(state, reference, secret, (beside.as_deref(), *now))
+        }
         Command::DeleteClient { reference } => client::delete(state, reference),
         Command::PutPending { pending, now } => {
             if !keep_handle(state, pending, *now) {

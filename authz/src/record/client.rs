@@ -215,6 +215,25 @@ impl Client {
         self.unreviewed.then(|| seen.saturating_add(Self::UNUSED_MS))
     }
 
+    /// The newest secret goes on for so long beside a new one, in milliseconds.
+    const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
+
+    /// May it be given a secret? It has an id then, and says that it can keep one.
+    pub fn may_have_secret(&self) -> bool {
+        self.profile.confidential && self.client_id.is_some() && self.status != Status::Rejected
+    }
+
+    /// Its secrets after one more, which comes at `now` in milliseconds: the newest that still counts goes on
+    /// for a day, older ones end.
+    pub fn secrets_with(&self, new: ClientSecret, now: u64) -> Vec<ClientSecret> {
+        let kept = self.secrets.iter().rev().find(|one| one.end.is_none_or(|end| end > now));
+        let kept = kept.cloned().map(|one| ClientSecret {
+            end: Some(one.end.unwrap_or(u64::MAX).min(now.saturating_add(Self::OVERLAP_MS))),
+            ..one
+        });
+        kept.into_iter().chain([new]).collect()
+    }
+
     /// May it authorize and use tokens?
     pub fn is_approved(&self) -> bool {
         self.status == Status::Approved

@@ -160,6 +160,14 @@ fn down(error: authz::Error) -> Error {
     }
 }
 
+/// A change of the client of this id was not made: it may be gone by now.
+fn lost<E: Env>(visit: &Visit<'_, E>, id: &str, error: authz::Error) -> Error {
+    match (error, known(visit, id)) {
+        (authz::Error::Changed, Err(missing)) => missing,
+        (error, _) => down(error),
+    }
+}
+
 fn missing(what: &str, id: &str) -> Error {
     Error::new(404, "resource_not_found_exception", format!("{what} [{id}] does not exist"))
 }
@@ -279,11 +287,10 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
         return Err(decide::conflict("rotate the secret of", id, &client));
     }
     account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
-    let (shown, kept) = apps::secret(visit);
-    let secrets = apps::with_secret(&client.secrets, kept, visit.now());
-    let changed = Client { secrets, ..(*client).clone() };
-    let command = Command::PutClient { client: changed, version: client.version };
-    visit.ask(command).await.map_err(down)?;
+    let (shown, secret) = apps::secret(visit);
+    let (reference, now) = (client.reference.clone(), visit.now());
+    let command = Command::RotateSecret { reference, secret, beside: None, now };
+    visit.ask(command).await.map_err(|error| lost(visit, id, error))?;
     Ok(told(200, &*known(visit, id)?, Some(&shown)))
 }
 
@@ -313,13 +320,15 @@ async fn decide<E: Env>(
     match step {
         Step::Suspend if any => {
             let reference = client.reference.clone();
-            visit.ask(Command::SuspendClient { reference }).await.map_err(down)?;
+            let done = visit.ask(Command::SuspendClient { reference }).await;
+            done.map_err(|error| lost(visit, id, error))?;
         }
         Step::Stay if version != client.version => return Err(down(authz::Error::Changed)),
         Step::Stay => {}
         _ => {
             let client = changed.clone();
-            visit.ask(Command::PutClient { client, version }).await.map_err(down)?;
+            let done = visit.ask(Command::PutClient { client, version }).await;
+            done.map_err(|error| lost(visit, id, error))?;
         }
     }
     let mut body = Vec::with_capacity(96);

@@ -19,9 +19,6 @@ use super::visit::{SignedIn, Visit};
 use super::{consent, profile};
 use crate::reply::Reply;
 
-/// The old secret goes on for so long beside a new one.
-const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
-
 /// Letters of a reference number.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
@@ -180,16 +177,6 @@ pub fn secret<E: Env>(visit: &Visit<'_, E>) -> (String, ClientSecret) {
     (shown, ClientSecret { secret, end: None })
 }
 
-/// The secrets of a client after one more: the newest before goes on for a day.
-pub fn with_secret(before: &[ClientSecret], new: ClientSecret, now: u64) -> Vec<ClientSecret> {
-    let kept = before.iter().rev().find(|one| one.end.is_none_or(|end| end > now)).cloned();
-    let kept = kept.map(|one| ClientSecret {
-        end: Some(one.end.unwrap_or(u64::MAX).min(now + OVERLAP_MS)),
-        ..one
-    });
-    kept.into_iter().chain([new]).collect()
-}
-
 /// The application of this number, if the person may see it.
 fn of<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Option<Arc<Client>> {
     let state = visit.state();
@@ -272,15 +259,20 @@ async fn renew<E: Env>(
         return show(visit, 200, client, signed_in, None, None, None);
     }
     let (shown, kept) = secret(visit);
-    let secrets = with_secret(&client.secrets, kept, visit.now());
-    let changed = Client { secrets, ..(**client).clone() };
-    let command = Command::PutClient { client: changed.clone(), version: client.version };
+    let command = Command::RotateSecret {
+        reference: client.reference.clone(),
+        secret: kept,
+        beside: Some(client.secrets.clone()),
+        now: visit.now(),
+    };
     match visit.ask(command).await {
         Ok(_) => {
             let facts =
                 [("user", signed_in.user.name.as_str()), ("application", &client.reference)];
             visit.note("client_secret_rotated", "ok", &facts);
-            show(visit, 200, &changed, signed_in, Some(&shown), None, None)
+            let state = visit.state();
+            let changed = state.clients.get(&client.reference).unwrap_or(client);
+            show(visit, 200, changed, signed_in, Some(&shown), None, None)
         }
         // Two tabs at once: one of them has shown it.
         Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),

@@ -278,7 +278,7 @@ pub async fn manage<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
                 Err(_) => Fail::down().reply(),
             }
         }
-        _ => match replace(visit, client, id).await {
+        _ => match replace(visit, id, &given).await {
             Ok(reply) | Err(reply) => reply,
         },
     }
@@ -288,15 +288,32 @@ fn is_keeper(known: Option<&Hash>, given: &Hash) -> bool {
     known.is_some_and(|known| authz::secret::is_equal(&known.0, &given.0))
 }
 
-/// The answer where a change was not made: the client may be gone by now.
-fn lost<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
-    match visit.state().client(id) {
-        Some(_) => Fail::down().reply(),
-        None => stranger(),
+/// A client that is changed meanwhile is looked at again, so often: each time somebody else's change was made.
+const ATTEMPTS_MAX: usize = 16;
+
+/// `PUT`: each replaces everything, so the last of several at once counts. `given` is the hash of the token.
+async fn replace<E: Env>(visit: &Visit<'_, E>, id: &str, given: &Hash) -> Result<Reply, Reply> {
+    let value = replacement(visit, id)?;
+    for _ in 0..ATTEMPTS_MAX {
+        let state = visit.state();
+        let client = state.client(id);
+        let client = client.filter(|client| is_keeper(client.registration.as_ref(), given));
+        let (changed, secret) = changed(visit, client.ok_or_else(stranger)?, &value)?;
+        let command = Command::PutClient { version: changed.version, client: changed.clone() };
+        match visit.ask(command).await {
+            Ok(_) => {
+                note(visit, "client_changed", &changed);
+                return Ok(told(visit, 200, &changed, secret.as_deref(), bearer(visit)));
+            }
+            Err(authz::Error::Changed) => {}
+            Err(_) => return Err(Fail::down().reply()),
+        }
     }
+    Err(Fail::down().reply())
 }
 
-async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Result<Reply, Reply> {
+/// The body of a `PUT` that is for this client.
+fn replacement<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Value, Reply> {
     const BODY: Fail = metadata("The body must be a JSON object of at most 64 KiB");
     if visit.body.len() > BODY_BYTES_MAX {
         return Err(BODY.status(413).reply());
@@ -314,7 +331,16 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
     if OURS.iter().any(|name| value.get(name).is_some()) {
         return Err(metadata("A field that only the server sets is there").reply());
     }
-    let mut asked = of_json(visit, &value, client.unreviewed).map_err(Fail::reply)?;
+    Ok(value)
+}
+
+/// The client as it is to be, or with a proposal of it; and a secret, where it gets its first.
+fn changed<E: Env>(
+    visit: &Visit<'_, E>,
+    client: &Client,
+    value: &Value,
+) -> Result<(Client, Option<String>), Reply> {
+    let mut asked = of_json(visit, value, client.unreviewed).map_err(Fail::reply)?;
     // What these words cannot say stays as it is.
     asked.profile.require_pkce |= client.profile.require_pkce;
     asked.profile.logo.clone_from(&client.profile.logo);
@@ -328,10 +354,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         };
         let changed =
             Client { proposal: Some(asked.profile), proposal_terms: Some(terms), ..client.clone() };
-        let command = Command::PutClient { client: changed.clone(), version: client.version };
-        visit.ask(command).await.map_err(|_| lost(visit, id))?;
-        note(visit, "client_changed", &changed);
-        return Ok(told(visit, 200, &changed, None, bearer(visit)));
+        return Ok((changed, None));
     }
     let mut changed = Client {
         profile: asked.profile,
@@ -349,10 +372,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         changed.secrets = vec![kept];
         secret = Some(shown);
     }
-    let command = Command::PutClient { client: changed.clone(), version: client.version };
-    visit.ask(command).await.map_err(|_| lost(visit, id))?;
-    note(visit, "client_changed", &changed);
-    Ok(told(visit, 200, &changed, secret.as_deref(), bearer(visit)))
+    Ok((changed, secret))
 }
 
 /// Writes what became of a client to the audit log.

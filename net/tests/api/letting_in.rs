@@ -3,7 +3,7 @@
 use json::json;
 
 use crate::browser::basic;
-use crate::place::{Client, ISSUER, at, value, with_oauth};
+use crate::place::{Client, ISSUER, at, value, with_oauth, with_oauth_clients};
 
 async fn person(client: &mut Client, name: &str, roles: &[&str]) {
     let body = json!({"password": (format!("{name}-knows-this")), "roles": (roles.to_vec())});
@@ -369,6 +369,53 @@ fn who_registered_is_told_how_to_go_on() {
                 (400, Some("invalid_client_metadata")),
                 "{field}"
             );
+        }
+    });
+}
+
+/// Of two changes at one moment one was told that the server is down, and who changed the registration all the
+/// time put off that its secret was replaced.
+#[test]
+fn who_changes_a_registration_holds_up_nobody() {
+    with_oauth_clients(8, |mut clients| async move {
+        let asked = r#""redirect_uris":["https://app.example/cb"]"#;
+        let made = clients[0].good("POST", "/register", &format!("{{{asked}}}")).await;
+        let text =
+            |value: &json::Value, key: &str| at(value, &[key]).as_str().expect("a text").to_owned();
+        let (id, token) = (text(&made, "client_id"), text(&made, "registration_access_token"));
+        let (place, rotate) =
+            (format!("/register/{id}"), format!("/_oauth/client/{id}/_rotate_secret"));
+        let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+            let name = format!(r#"{{"client_id":"{id}","client_name":"Name {at}",{asked}}}"#);
+            let (place, rotate, token) = (&place, &rotate, &token);
+            Box::pin(async move {
+                if at < 6 {
+                    client.authorize(Some(&format!("Bearer {token}")));
+                    return client.call("PUT", place, &name).await;
+                }
+                client.authorize(Some(&basic("elastic", "secret")));
+                client.call("POST", rotate, "").await
+            })
+        });
+        for answer in env::join_all(calls.collect()).await {
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+        // Whose decision comes after the end of the client is told that there is none.
+        let suspend = format!("/_oauth/client/{id}/_suspend");
+        let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let (suspend, rotate) = (&suspend, &rotate);
+            let one = suspend.trim_end_matches("/_suspend");
+            Box::pin(async move {
+                match at {
+                    0 => client.call("DELETE", one, "").await,
+                    1..4 => client.call("POST", suspend, "").await,
+                    _ => client.call("POST", rotate, "").await,
+                }
+            })
+        });
+        for answer in env::join_all(calls.collect()).await {
+            assert!(matches!(answer.status, 200 | 404), "{}", answer.text());
         }
     });
 }
