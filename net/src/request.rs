@@ -32,6 +32,8 @@ pub struct Request {
     pub lane: Lane,
     /// When its head was complete, on the monotonic clock.
     pub arrived: Duration,
+    /// When all of it had come, and its wait for a turn began.
+    pub whole: Duration,
     /// What was found before its body was read.
     pub judged: Option<Judged>,
     /// Tells when the client has left.

@@ -354,9 +354,9 @@ impl<E: Env> Inner<E> {
     /// The answer, and the family of its request.
     async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
         let mut look = Look { family: OTHER, ..Look::default() };
-        let Request { head, body, memory, peer, arrived, judged, left, .. } = request;
+        let Request { head, body, memory, peer, whole, judged, left, .. } = request;
         let peer = self.address(&head, peer);
-        let judged = judged.or_else(|| self.too_late(arrived));
+        let judged = judged.or_else(|| self.too_late(whole));
         if !judged.as_ref().is_some_and(Judged::is_refusal)
             && let Some(reply) = self.oauth(&head, &body, &peer).await
         {
@@ -436,9 +436,10 @@ impl<E: Env> Inner<E> {
         Some(reply)
     }
 
-    /// A request whose turn came when nobody waits for it any more.
-    fn too_late(&self, arrived: Duration) -> Option<Judged> {
-        let wait = self.core.env().clock().monotonic().saturating_sub(arrived);
+    /// A request whose turn came when nobody waits for it any more, `whole` as it was by then; how long it took to
+    /// come is its client's doing, and bounded elsewhere.
+    fn too_late(&self, whole: Duration) -> Option<Judged> {
+        let wait = self.core.env().clock().monotonic().saturating_sub(whole);
         (wait > WAIT_MAX * 2).then_some(Judged::Crowded(Crowded { waiting: 0, wait }))
     }
 

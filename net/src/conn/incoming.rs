@@ -87,7 +87,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
         let peer = Rc::clone(&self.peer);
         let left = Rc::clone(&self.left);
-        Ok(Some(Request { head, body, memory, peer, lane, arrived: began, judged, left }))
+        let whole = self.door.env.clock().monotonic();
+        Ok(Some(Request { head, body, memory, peer, lane, arrived: began, whole, judged, left }))
     }
 
     /// Throws the rest of a refused body away; true where all of it has come.

@@ -1,8 +1,12 @@
 //! What holds for every path.
 
-use http::coding::{Coding, decode, gzip};
+use std::time::Duration;
 
-use crate::place::{at, failure, value, with_memory, with_node};
+use env::{Clock, Env};
+use http::coding::{Coding, decode, gzip};
+use sim::Sim;
+
+use crate::place::{at, failure, value, with_clients_on, with_memory, with_node};
 
 #[test]
 fn the_root_tells_who_answers() {
@@ -490,6 +494,40 @@ fn other_encodings_are_read_however_short_they_say_it_and_written_however_deep()
             let kind = got.field("content-type").unwrap_or_default().to_owned();
             assert!(kind.contains(encoding), "{kind}");
             assert!(!got.body.starts_with(b"{"), "{encoding}");
+        }
+    });
+}
+
+/// A small body that came at a little more than the slowest that is waited for was read whole, and refused on an
+/// idle node: its wait for a turn was reckoned from its head.
+#[test]
+fn a_body_that_comes_slowly_has_waited_for_nobody() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_clients_on(&sim, 1, |mut clients| async move {
+        let client = &mut clients[0];
+        let (seconds, piece) = (30, 1_100);
+        for target in ["/slow/_doc/1", "/_bulk"] {
+            let mut body = match target {
+                "/_bulk" => b"{\"index\":{\"_index\":\"slow\"}}\n{\"n\":1}\n".to_vec(),
+                _ => b"{\"n\":1}".to_vec(),
+            };
+            // A line may end in blanks.
+            let end = body.len() - usize::from(target == "/_bulk");
+            body.splice(end..end, std::iter::repeat_n(b' ', seconds * piece - body.len()));
+            let head = format!(
+                "POST {target} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+                 Content-Length: {}\r\n\r\n",
+                body.len()
+            );
+            client.write(head.as_bytes()).await;
+            for piece in body.chunks(piece) {
+                client.write(piece).await;
+                env.clock().sleep(Duration::from_secs(1)).await;
+            }
+            let answer = client.answer("POST", target).await;
+            assert!(matches!(answer.status, 200 | 201), "{target}: {}", answer.text());
+            assert!(!answer.text().contains("rejected"), "{}", answer.text());
         }
     });
 }
