@@ -144,8 +144,13 @@ impl Principal {
         }
     }
 
-    /// The same bearer with the rights that `state` gives it; none where it may not come in any more.
-    pub fn renewed(&self, state: &State) -> Option<Self> {
+    /// The same bearer with the rights that `state` gives it; none where it may not come in any more
+    /// ([`Self::stands`]), at this time in milliseconds. A narrowed token's bearer has that token's rights alone,
+    /// which end with it.
+    pub fn renewed(&self, state: &State, now_ms: u64) -> Option<Self> {
+        if !self.stands(state, now_ms) {
+            return None;
+        }
         let user = |name: &str, uid: u64| {
             state.user(name).filter(|user| user.enabled && user.uid == uid).map(Arc::clone)
         };
@@ -161,10 +166,7 @@ impl Principal {
                     None => Self::user_of(own, state),
                 }
             }
-            Via::ApiKey(key) => {
-                let key = state.keys.get(&key.id).filter(|key| key.invalidation.is_none())?;
-                Self::key(Arc::clone(key), state)
-            }
+            Via::ApiKey(key) => Self::key(Arc::clone(state.keys.get(&key.id)?), state),
             Via::Service(token) => {
                 let place = (token.account.clone(), token.name.clone());
                 Self::service(Arc::clone(state.service_tokens.get(&place)?), state)
@@ -174,7 +176,7 @@ impl Principal {
                 Self::token(Arc::clone(grant), user(&grant.user, grant.uid)?, state)
             }
             Via::Oauth(grant) => {
-                let grant = state.grant(grant.id)?;
+                let grant = state.grant(grant.id).filter(|grant| grant.is_live(now_ms))?;
                 let client = state.client(grant.client.as_deref()?)?;
                 let ceiling = scope::role(&scope::stored(&client.profile.scopes));
                 let limits = [bearer::meaning(grant), Arc::from([Arc::new(ceiling)])];

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
 use engine::{Core, Error, Gate, Limits, Open, Origin, Result, Standing};
-use env::Env;
 use env::published::Published;
+use env::{Clock, Env};
 use json::json;
 
 use crate::fail::{self, Trace};
@@ -418,11 +418,14 @@ struct Lasting<E: Env> {
 impl<E: Env> Lasting<E> {
     fn access(&self) -> Result<Arc<Access>> {
         let state = self.keeper.state();
+        let now_ms = u64::try_from(self.core.env().clock().unix_ms()).unwrap_or_default();
         let mut seen = self.seen.borrow_mut();
-        if seen.0 != state.version {
-            let renewed = seen.1.take().and_then(|principal| principal.renewed(&state));
-            *seen = (state.version, renewed);
-        }
+        let (version, known) = (seen.0, seen.1.take());
+        seen.1 = known.and_then(|principal| match version == state.version {
+            true => principal.stands(&state, now_ms).then_some(principal),
+            false => principal.renewed(&state, now_ms),
+        });
+        seen.0 = state.version;
         let access = seen.1.as_ref().map(|principal| Arc::clone(principal.gate()));
         access.ok_or_else(|| {
             let reason = "what let the caller in has ended, and its work ends with it";

@@ -24,13 +24,13 @@ fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
     visit.token_of(&signed_in.session.id, "account")
 }
 
-/// The person's grants that still stand.
+/// The person's grants that still let somebody in.
 fn grants<E: Env>(visit: &Visit<'_, E>, name: &str) -> Vec<Arc<Grant>> {
     let (state, now) = (visit.state(), visit.now());
     state
         .grants_of(name, None)
         .filter(|grant| grant.kind == GrantKind::Oauth && grant.parent.is_none())
-        .filter(|grant| now < grant.absolute_end && (!grant.refreshes || now < grant.idle_end))
+        .filter(|grant| grant.is_live(now))
         .cloned()
         .collect()
 }

@@ -340,7 +340,7 @@ async fn decide<E: Env>(
     Ok(Reply::json(200, body))
 }
 
-/// `GET /_oauth/grant?username=&client_id=`: grants that still stand.
+/// `GET /_oauth/grant?username=&client_id=`: grants that still let somebody in.
 fn grants<E: Env>(visit: &Visit<'_, E>, asked: &Asked) -> Reply {
     let (state, now) = (visit.state(), visit.now());
     let (user, client) = (asked.text("username"), asked.text("client_id"));
@@ -349,8 +349,7 @@ fn grants<E: Env>(visit: &Visit<'_, E>, asked: &Asked) -> Reply {
             && grant.parent.is_none()
             && user.is_none_or(|user| grant.user == user)
             && client.is_none_or(|client| grant.client.as_deref() == Some(client))
-            && now < grant.absolute_end
-            && (!grant.refreshes || now < grant.idle_end)
+            && grant.is_live(now)
             && state.grant(grant.id).is_some()
     };
     let mut body = Vec::with_capacity(1024);

@@ -6,7 +6,7 @@ use env::{Clock, Env};
 use json::json;
 use sim::{Sim, SimEnv};
 
-use crate::browser::basic;
+use crate::browser::{Browser, basic, words};
 use crate::consented::{promised, stage};
 use crate::place::{
     Client, at, value, with_oauth_and_a_minute, with_oauth_on, with_oauth_on_and_off,
@@ -68,6 +68,64 @@ fn what_was_left_open_ends_with_what_let_in() {
             assert_eq!(left(&mut client, &env).await, Some(0), "{target}");
         }
     });
+}
+
+/// A client that gets no refresh tokens: what was revoked of its only access token's grant was the token alone.
+/// Its work went on, and its owner and the administrator read of an access that there was not.
+#[test]
+fn work_ends_with_the_only_token_that_let_in() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "all")])]).await;
+        let lines: String = (0..40).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
+        client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+        let made = json!({"client_name": "App", "redirect_uris": ["https://app.example/cb"],
+            "scope": "index:*:all", "grant_types": ["authorization_code"]});
+        let made = client.good("POST", "/_oauth/client", &json::to_string(&made)).await;
+        let text = |name: &str| at(&made, &[name]).as_str().expect("a text").to_owned();
+        let app = (text("client_id"), text("client_secret"));
+        let ask = r#"{"grant_type":"client_credentials"}"#;
+        let token = client.good("POST", "/_security/oauth2/token", ask).await;
+        let own = at(&token, &["access_token"]).as_str().expect("a token").to_owned();
+        let given = promised(&mut client, &app, "ann", "index:a-*:all").await.1.expect("some");
+        let given = given["Bearer ".len()..].to_owned();
+        let revoked = format!("token={given}&client_id={}&client_secret={}", app.0, app.1);
+        let invalidated = json::to_string(&json!({"token": (own.as_str())}));
+        const FORM: &str = "application/x-www-form-urlencoded";
+        let elastic = basic("elastic", "secret");
+        for (token, method, target, kind, body) in [
+            (&given, "POST", "/revoke", FORM, &revoked),
+            (&own, "DELETE", "/_security/oauth2/token", "application/json", &invalidated),
+        ] {
+            client.authorize(Some(&format!("Bearer {token}")));
+            let work = "/a-1/_update_by_query?requests_per_second=1&scroll_size=2\
+                        &conflicts=proceed&wait_for_completion=false";
+            client.good("POST", work, "").await;
+            assert_eq!(at_work(&mut client, &env).await, 1, "{target}");
+            client.authorize((kind != FORM).then_some(elastic.as_str()));
+            let kind = [("Content-Type", kind)];
+            let ended = client.call_with(method, target, &kind, body.as_bytes()).await;
+            assert_eq!(ended.status, 200, "{target}");
+            assert_eq!(at_work(&mut client, &env).await, 0, "{target}");
+        }
+        let grants = client.good("GET", "/_oauth/grant", "").await;
+        assert_eq!(grants, json!({"grants": []}));
+        let mut browser = Browser::default();
+        browser.sign_in(&mut client, "ann", "/login").await;
+        let page = browser.ask(&mut client, "/account/apps", &[]).await;
+        let told = words(&page);
+        assert!(told.contains("No application has access"), "{told}");
+    });
+}
+
+/// How many updates by query go on a little later.
+async fn at_work(client: &mut Client, env: &SimEnv) -> usize {
+    env.clock().sleep(Duration::from_secs(5)).await;
+    client.authorize(Some(&basic("elastic", "secret")));
+    let target = "/_tasks?actions=*update/byquery&group_by=none";
+    let told = client.good("GET", target, "").await;
+    at(&told, &["tasks"]).as_array().expect("a list").len()
 }
 
 /// `elastic` freed none of the scrolls that others had left; in Elasticsearch `_all` is everybody's.
