@@ -9,6 +9,7 @@
 
 use json::Value;
 
+use super::kept::{Compared, Exact, Kept};
 use super::quoted;
 use super::words::list;
 use crate::oauth::details::is_one_a_side;
@@ -33,47 +34,6 @@ pub enum Told {
 
 /// How the field of this name keeps values, wherever the filter looks.
 pub type Whole<'a> = &'a dyn Fn(&str) -> Kept;
-
-/// How a field keeps values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// What is found by a value.
-    pub values: Exact,
-    /// Every value is kept: none is left out for its length or its form, and no document has one that the field
-    /// does not know of. Else a document passes for one without the value.
-    pub all: bool,
-    /// A value that nobody wrote may stand for none.
-    pub stands_for_none: bool,
-}
-
-/// Whether what is found by a value has that value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exact {
-    /// It may have another: a text that holds the word.
-    No,
-    /// It may have one of which the fraction was cut off.
-    Cut,
-    /// It has.
-    Yes,
-}
-
-impl Kept {
-    /// Of a field of which nothing is known.
-    pub const UNKNOWN: Self = Self { values: Exact::No, all: false, stands_for_none: false };
-
-    /// As it was written, and all of it.
-    pub const WHOLE: Self = Self { values: Exact::Yes, all: true, stands_for_none: false };
-
-    /// What holds of both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            values: self.values.min(other.values),
-            all: self.all && other.all,
-            stands_for_none: self.stands_for_none || other.stands_for_none,
-        }
-    }
-}
 
 /// Where a clause stands.
 #[derive(Clone, Copy)]
@@ -111,12 +71,6 @@ enum Joint {
     Or,
     /// Several values of one field.
     Values,
-}
-
-impl Clause {
-    fn one(words: String) -> Self {
-        Self::Words(words, Joint::None)
-    }
 }
 
 /// Clauses side by side.
@@ -157,7 +111,11 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                 Some(_) => return None,
                 None => value,
             };
-            Some(Clause::one(format!("{} is {}", whole_name(field, whole, at)?, scalar(value)?)))
+            let kept = whole(field);
+            let is_told = kept.tells_of(Compared::Equal, value, at.negated);
+            let (name, value) = (name_told(field, is_told)?, scalar(value, kept)?);
+            let joint = if value == EMPTY { Joint::Values } else { Joint::None };
+            Some(Clause::Words(format!("{name} is {value}"), joint))
         }
         "terms" => {
             let (field, values) = only(body)?;
@@ -165,19 +123,21 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
             if values.is_empty() || values.len() > VALUES_MAX {
                 return None;
             }
-            let values: Vec<String> = values.iter().map(scalar).collect::<Option<_>>()?;
+            let kept = whole(field);
+            let is_told = |value| kept.tells_of(Compared::Equal, value, at.negated);
+            let name = name_told(field, values.iter().all(is_told))?;
+            let values: Vec<String> =
+                values.iter().map(|value| scalar(value, kept)).collect::<Option<_>>()?;
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            let joint = if values.len() > 1 { Joint::Values } else { Joint::None };
-            let name = whole_name(field, whole, at)?;
+            let joint =
+                if values[..] == [EMPTY] || values.len() > 1 { Joint::Values } else { Joint::None };
             Some(Clause::Words(format!("{name} is {}", list(&values, "or")), joint))
         }
         "exists" => match only(body)? {
             ("field", field) => {
                 let field = field.as_str()?;
-                let kept = whole(field);
-                let is_so = !kept.stands_for_none && (kept.all || !at.negated);
-                is_so.then_some(())?;
-                Some(Clause::one(format!("{} has a value", name(field)?)))
+                let name = name_told(field, whole(field).tells(at.negated))?;
+                Some(Clause::Words(format!("{name} has a value"), Joint::None))
             }
             _ => None,
         },
@@ -189,26 +149,24 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
             if !is_one_a_side(bounds) {
                 return None;
             }
+            let kept = whole(field);
             for (bound, value) in bounds.iter() {
-                let word = match bound {
-                    "gt" => "above",
-                    "gte" => "at least",
-                    "lt" => "below",
-                    "lte" => "at most",
+                let (compared, word) = match bound {
+                    "gt" => (Compared::Above, "above"),
+                    "gte" => (Compared::AtLeast, "at least"),
+                    "lt" => (Compared::Below, "below"),
+                    "lte" => (Compared::AtMost, "at most"),
                     _ => return None,
                 };
-                told.push(format!("{word} {}", scalar(value)?));
+                kept.tells_of(compared, value, at.negated).then_some(())?;
+                told.push(format!("{word} {}", scalar(value, kept)?));
             }
             let joint = match told.len() {
                 0 => return None,
                 1 => Joint::None,
                 _ => Joint::Values,
             };
-            let is_cut_alike = || bounds.iter().all(|(bound, value)| is_cut_alike(bound, value));
-            let name = match whole(field).values {
-                Exact::Cut if !at.negated && is_cut_alike() => name(field)?,
-                _ => whole_name(field, whole, at)?,
-            };
+            let name = name(field)?;
             Some(Clause::Words(format!("{name} is {}", told.join(" and ")), joint))
         }
         "bool" => all(body, whole, at),
@@ -267,22 +225,9 @@ fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
     }
 }
 
-/// A field of which values are told: one that holds them whole, and all of them where it must not hold some.
-fn whole_name(field: &str, whole: Whole<'_>, at: Where) -> Option<String> {
-    let kept = whole(field);
-    let is_so = kept.values == Exact::Yes && !kept.stands_for_none && (kept.all || !at.negated);
-    if is_so { name(field) } else { None }
-}
-
-/// Does a value pass this bound only where it does with its fraction, which is cut off towards zero?
-fn is_cut_alike(bound: &str, value: &Value) -> bool {
-    let Some(value) = value.as_i64() else { return false };
-    match bound {
-        "gt" | "lt" => true,
-        "gte" => value > 0,
-        "lte" => value < 0,
-        _ => false,
-    }
+/// A field of which this is told.
+fn name_told(field: &str, is_told: bool) -> Option<String> {
+    if is_told { name(field) } else { None }
 }
 
 /// A field as people know it: a keyword beside a text is the same to them.
@@ -291,16 +236,21 @@ fn name(field: &str) -> Option<String> {
     quoted::is_plain_field(name).then(|| quoted::isolated(name).into_owned())
 }
 
-fn scalar(value: &Value) -> Option<String> {
+/// What `false` finds: documents with an empty text, too.
+const EMPTY: &str = "no or empty";
+
+fn scalar(value: &Value, kept: Kept) -> Option<String> {
     match value {
-        Value::String(text) => {
+        Value::String(text) if kept.values != Exact::Truth => {
             let is_plain = quoted::is_plain_value(text);
             is_plain.then(|| format!("\u{201c}{}\u{201d}", quoted::isolated(text)))
         }
-        Value::Bool(true) => Some("yes".to_owned()),
-        Value::Bool(false) => Some("no".to_owned()),
-        Value::Number(_) => Some(json::to_string(value)),
-        _ => None,
+        Value::Number(_) if kept.values != Exact::Truth => Some(json::to_string(value)),
+        value => match (value.as_bool(), value.as_str()) {
+            (Some(true), _) | (_, Some("true")) => Some("yes".to_owned()),
+            (Some(false), _) | (_, Some("false" | "")) => Some(EMPTY.to_owned()),
+            _ => None,
+        },
     }
 }
 
@@ -308,10 +258,13 @@ fn scalar(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A text, a keyword that leaves long ones out, whole numbers cut, one with a value for none; others are
-    /// whole.
+    /// A text, a keyword that leaves long ones out, whole numbers cut, one with a value for none, one that nothing
+    /// finds, one of yes and no, numbers; others are words.
     fn kept(field: &str) -> Kept {
         match field {
+            "lost" => Kept { is_found: false, ..Kept::WHOLE },
+            "paid" => Kept { values: Exact::Truth, ..Kept::WHOLE },
+            "n" | "total" => Kept { values: Exact::Whole, ..Kept::WHOLE },
             "text" => Kept { values: Exact::No, ..Kept::WHOLE },
             "short" => Kept { all: false, ..Kept::WHOLE },
             "cut" => Kept { values: Exact::Cut, ..Kept::WHOLE },
@@ -344,6 +297,13 @@ mod tests {
             assert_eq!(told(&not(&range)), None, "{bounds}");
         }
         for query in [
+            r#"{"exists":{"field":"lost"}}"#,
+            r#"{"bool":{"must_not":{"exists":{"field":"lost"}}}}"#,
+            r#"{"range":{"nulls":{"gte":"a"}}}"#,
+            r#"{"range":{"paid":{"gte":false}}}"#,
+            r#"{"term":{"paid":"perhaps"}}"#,
+            r#"{"term":{"k":true}}"#,
+            r#"{"range":{"k":{"gte":10}}}"#,
             r#"{"term":{"cut":1}}"#,
             r#"{"term":{"nulls":"a"}}"#,
             r#"{"exists":{"field":"nulls"}}"#,
@@ -367,6 +327,11 @@ mod tests {
         for (query, expected) in [
             (r#"{"term":{"customer.keyword":"acme"}}"#, "customer is “acme”"),
             (r#"{"term":{"paid":{"value":true}}}"#, "paid is yes"),
+            (r#"{"term":{"paid":"false"}}"#, "paid is no or empty"),
+            (
+                r#"{"bool":{"filter":[{"terms":{"paid":[""]}},{"term":{"c":3}}]}}"#,
+                "(paid is no or empty) and c is 3",
+            ),
             (r#"{"terms":{"state":["new","sent",3]}}"#, "state is “new”, “sent” or 3"),
             (r#"{"exists":{"field":"total"}}"#, "total has a value"),
             (r#"{"range":{"total":{"gte":10,"lt":20}}}"#, "total is at least 10 and below 20"),

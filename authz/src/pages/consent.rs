@@ -282,9 +282,9 @@ fn names(fields: &[String]) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::condition::Kept;
     use super::*;
     use crate::oauth::reach::Today;
+    use crate::pages::kept::Kept;
     use crate::pages::words;
 
     fn consent<'a>() -> Consent<'a> {

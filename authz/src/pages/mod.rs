@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`login`] | the form that asks who is there |
 //! | [`consent`] | what an application asks for, and who it is |
-//! | [`condition`], [`words`], [`quoted`] | (no pages: filters and scopes in plain words, and what strangers wrote in them) |
+//! | [`condition`], [`kept`], [`words`], [`quoted`] | (no pages: filters and scopes in plain words, and what strangers wrote in them) |
 //! | [`account`] | applications let in, sessions, the password |
 //! | [`apps`] | a developer's applications and their form |
 //! | [`review`] | what waits for a reviewer |
@@ -21,6 +21,7 @@ pub mod apps;
 pub mod condition;
 pub mod consent;
 pub mod device;
+pub mod kept;
 pub mod layout;
 pub mod login;
 pub mod problem;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use authz::oauth::details;
 use authz::oauth::reach::There;
 use authz::oauth::scope::Scope;
-use authz::pages::condition::{Exact, Kept};
+use authz::pages::kept::{Exact, Kept};
 use json::Value;
 use mapping::Mapping;
 use mapping::types::Kind;
@@ -78,16 +78,17 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
     if !is_plain {
         return Some(Kept::UNKNOWN);
     }
-    let kept = |values, all, stands_for_none| Kept { values, all, stands_for_none };
+    let is_found = field.index || field.doc_values;
+    let kept = |values, all, stands_for_none| Kept { values, all, stands_for_none, is_found };
     Some(match &field.kind {
         Kind::Keyword(keyword) => {
-            let values = if keyword.normalizer.is_none() { Exact::Yes } else { Exact::No };
+            let values = if keyword.normalizer.is_none() { Exact::Word } else { Exact::No };
             kept(values, keyword.ignore_above.is_none(), keyword.null_value.is_some())
         }
         Kind::Number(number) => {
             let values = match number.number {
                 _ if number.counts.is_some() || number.scale != 1.0 => Exact::No,
-                NumberKind::Double => Exact::Yes,
+                NumberKind::Double => Exact::Double,
                 NumberKind::Float | NumberKind::HalfFloat => Exact::No,
                 NumberKind::ScaledFloat => Exact::No,
                 NumberKind::Long
@@ -98,19 +99,19 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
                     if number.coerce {
                         Exact::Cut
                     } else {
-                        Exact::Yes
+                        Exact::Whole
                     }
                 }
             };
             kept(values, !number.ignore_malformed, number.null_value.is_some())
         }
         Kind::Boolean(boolean) => {
-            kept(Exact::Yes, !boolean.ignore_malformed, boolean.null_value.is_some())
+            kept(Exact::Truth, !boolean.ignore_malformed, boolean.null_value.is_some())
         }
-        Kind::Date(date) => kept(Exact::Yes, !date.ignore_malformed, date.null_value.is_some()),
-        Kind::Ip(ip) => kept(Exact::Yes, !ip.ignore_malformed, ip.null_value.is_some()),
-        Kind::ConstantKeyword(_) => kept(Exact::Yes, true, false),
+        Kind::Date(date) => kept(Exact::Moment, !date.ignore_malformed, date.null_value.is_some()),
+        Kind::Ip(ip) => kept(Exact::Word, !ip.ignore_malformed, ip.null_value.is_some()),
+        Kind::ConstantKeyword(_) => Kept { is_found: true, ..kept(Exact::Word, true, false) },
         Kind::Text(_) => kept(Exact::No, true, false),
-        _ => Kept::UNKNOWN,
+        _ => Kept { is_found, ..Kept::UNKNOWN },
     })
 }

@@ -448,3 +448,51 @@ fn what_lies_behind_an_alias_that_a_role_writes_can_be_given_with_it() {
         }
     });
 }
+
+/// The page said in words what its filter did not let through so: of fields that nothing finds, of numbers and
+/// moments beside the one that is named, of an empty text that counts as `no`.
+#[test]
+fn a_filter_is_told_in_words_where_they_are_true() {
+    with_oauth(|mut client| async move {
+        let reads = [("a-*", "read")];
+        stage(&mut client, &[("ann", &reads)]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let lost = json!({"type": "keyword", "index": false, "doc_values": false});
+        let mapping = json!({"mappings": {"properties": {"kn": lost, "k": {"type": "keyword"},
+            "b": {"type": "boolean"}, "d": {"type": "date"}, "du": {"type": "double"}}}});
+        client.good("PUT", "/a-3", &json::to_string(&mapping)).await;
+        let body = format!(
+            r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:all",
+                "authorization_details_types":["index_access"]}}"#
+        );
+        let made = client.good("POST", "/_oauth/client", &body).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        for (query, expected) in [
+            (json!({"bool": {"must_not": {"exists": {"field": "kn"}}}}), None),
+            (
+                json!({"bool": {"must_not": {"exists": {"field": "k"}}}}),
+                Some("not (k has a value)"),
+            ),
+            (json!({"term": {"du": 9_007_199_254_740_992_u64}}), None),
+            (json!({"range": {"du": {"lte": 5}}}), Some("du is at most 5")),
+            (json!({"term": {"d": "2024-01-01T00:00:00.000Z"}}), None),
+            (json!({"range": {"d": {"lte": "2024-01-01"}}}), Some("d is at most “2024-01-01”")),
+            (json!({"term": {"b": false}}), Some("b is no or empty")),
+        ] {
+            let entry = json!([{"type": "index_access", "indices": ["a-3"], "actions": ["read"],
+                "query": (query.clone())}]);
+            let target = format!(
+                "/authorize?response_type=code&client_id={id}&authorization_details={}",
+                escaped(&json::to_string(&entry))
+            );
+            let mut browser = Browser::default();
+            let (_, page) = browser.consent_to(&mut client, "ann", &target).await;
+            let told = words(&page);
+            let query = json::to_string(&query);
+            match expected {
+                Some(expected) => assert!(told.contains(expected), "{query}: {told}"),
+                None => assert!(told.contains("technical condition"), "{query}: {told}"),
+            }
+        }
+    });
+}

@@ -71,9 +71,9 @@ fn no_power_cut_leaves_the_old_access_with_the_new_password() {
         assert!(begun.get() < ended, "{way:?}: nothing was written");
         let mut seen = Vec::new();
         for nth in begun.get() + 1..=ended {
-            let sim = Sim::new(1);
+            let (sim, begun) = (Sim::new(1), Cell::new(0));
             sim.cut_power_at(nth);
-            with_oauth_until_cut(&sim, |client| story(client, way, (&sim, &Cell::new(0))));
+            with_oauth_until_cut(&sim, |client| story(client, way, (&sim, &begun)));
             seen.push(found(&sim));
         }
         sim.crash();
