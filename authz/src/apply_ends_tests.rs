@@ -401,6 +401,15 @@ fn a_grant_knows_when_each_of_its_newest_tokens_was_issued() {
     assert_eq!(grant.issued_s(40), Some(59));
     assert_eq!(grant.issued_s(9), Some(28));
     assert_eq!(grant.issued_s(8), None, "32 are kept");
+    // It was not issued at the moment of each question, but before the oldest that is kept.
+    assert_eq!(grant.issued_by_s(8), Some(28));
+    assert_eq!(grant.issued_by_s(41), None);
+    // Where a refresh token lives for less, its access token still lets in.
+    let short = Grant { idle_end: 60_000, ..(**grant).clone() };
+    assert_eq!(short.access_end, Some(159_000));
+    assert!(short.is_live(158_999) && !short.is_live(159_000));
+    let old = Grant { access_end: None, ..short };
+    assert!(old.is_live(59_999) && !old.is_live(60_000));
 }
 
 /// Another password and the end of what the old one had let in were two commands: a machine that stopped between

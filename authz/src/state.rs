@@ -9,9 +9,10 @@
 //!
 //! Form 6: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
 //! refuse a later one. What an earlier one lacks may be absent. Form 5 lacks what a command that gives a
-//! password takes back, and the command that rotates a secret. Form 4 lacks the versions of passwords, the creators of keys, the issues of access
-//! tokens, and in commands what let their givers in. Form 3 lacks the numbers of owners and accounts of
-//! clients, the terms and last use of clients, and the time for which a handle is kept.
+//! password takes back, the command that rotates a secret, and the ends of the newest access tokens. Form 4
+//! lacks the versions of passwords, the creators of keys, the issues of access tokens, and in commands what let
+//! their givers in. Form 3 lacks the numbers of owners and accounts of clients, the terms and last use of
+//! clients, and the time for which a handle is kept.
 
 use std::sync::Arc;
 

@@ -37,6 +37,7 @@ fn grant(uid: u64) -> Grant {
         revoked: Vec::new(),
         parent: None,
         issued: None,
+        access_end: None,
         maker: None,
     }
 }

@@ -297,6 +297,7 @@ fn refresh(
     next.serial += u32::from(!planted(Fault::ReuseSerial));
     next.last_used = Some(now);
     next.issued = next.issued_with(serial, now);
+    next.access_end = next.access_end_with(now, life);
     let next = Arc::new(next);
     client::used(state, next.client.as_deref().unwrap_or_default(), now);
     state.grants.insert(known.id, Arc::clone(&next));
@@ -482,12 +483,14 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         revoked: Vec::new(),
         parent: None,
         issued: None,
+        access_end: None,
         maker: None,
     };
     state.ends.remove(&(known.end, Ends::Code(*code)));
     let spent = (!planted(Fault::RedeemTwice)).then_some(grant.id);
     state.codes.insert(*code, Arc::new(Code { spent, ..(*known).clone() }));
-    let outcome = granted(state, grant);
+    let access_end = grant.access_end_with(*now, *life);
+    let outcome = granted(state, Grant { access_end, ..grant });
     clear(state, *now);
     outcome
 }
@@ -546,9 +549,11 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         revoked: Vec::new(),
         parent: None,
         issued: None,
+        access_end: None,
         maker: None,
     };
     state.drop_device(*id);
-    let grant = Grant { id: number(state), ..grant };
+    let access_end = grant.access_end_with(*now, *life);
+    let grant = Grant { id: number(state), access_end, ..grant };
     granted(state, grant)
 }

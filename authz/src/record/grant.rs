@@ -68,6 +68,9 @@ record! {
         /// When its newest access tokens were issued: the number of each, and seconds since 1970. None of grants
         /// from before it was kept.
         pub issued: Option<Vec<(u32, u32)>>,
+        /// Its newest access token ends then, in milliseconds. None where one cannot outlive the refresh token, and
+        /// of grants from before it was kept.
+        pub access_end: Option<u64>,
     }
 }
 
@@ -100,11 +103,26 @@ impl Grant {
         issued.find(|(number, _)| *number == serial).map(|(_, at)| u64::from(*at))
     }
 
-    /// May there be a token of it that lets in, at this time in milliseconds?
+    /// By when at the latest it was issued, in seconds, where one that came after it is known.
+    pub fn issued_by_s(&self, serial: u32) -> Option<u64> {
+        let mut issued = self.issued.iter().flatten();
+        issued.find(|(number, _)| *number >= serial).map(|(_, at)| u64::from(*at))
+    }
+
+    /// The end of an access token that is issued now and lives so long, in milliseconds: of whole seconds, as the
+    /// token has it, and no earlier than that of one before.
+    #[must_use]
+    pub fn access_end_with(&self, now: u64, life: u64) -> Option<u64> {
+        let end = now.saturating_add(life).min(self.absolute_end).div_ceil(1000) * 1000;
+        Some(end).max(self.access_end)
+    }
+
+    /// May there be a token of it that lets in, at this time in milliseconds? An access token goes on where its
+    /// refresh token was not used for too long.
     pub fn is_live(&self, now_ms: u64) -> bool {
         // Without refresh tokens there is one access token alone.
         let is_over = match self.refreshes {
-            true => now_ms >= self.idle_end,
+            true => now_ms >= self.idle_end && self.access_end.is_none_or(|end| now_ms >= end),
             false => !self.revoked.is_empty(),
         };
         !is_over && now_ms < self.absolute_end

@@ -157,10 +157,12 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
     if let Some(content) = opened(visit, token, Kind::Access) {
         let (grant, user) = bearer::live(&state, content)?;
         let end_s = u64::from(content.end);
-        // Of a grant from before it was kept: as if by today's setting, between the grant's making and now.
+        // Where that is not kept, as of the oldest of many: as if by today's setting, between the grant's making
+        // and the issue of one that came later, or now.
         let begun_s = grant.issued_s(content.serial).unwrap_or_else(|| {
             let begun_s = end_s.saturating_sub(visit.settings.access_token / 1000);
-            begun_s.min(visit.now() / 1000).max(grant.created / 1000)
+            let latest_s = grant.issued_by_s(content.serial).unwrap_or(visit.now() / 1000);
+            begun_s.min(latest_s).max(grant.created / 1000)
         });
         let is_fresh = visit.now() < end_s * 1000 && grant.client.is_some();
         return (is_fresh && is_seen(&grant)).then_some(Active {

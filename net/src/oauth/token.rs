@@ -334,6 +334,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         revoked: Vec::new(),
         parent: None,
         issued: None,
+        access_end: None,
         maker: None,
     };
     let by = Some(Proof::Client { id: client.id.clone() });

@@ -117,6 +117,7 @@ async fn mint<E: Env>(
         revoked: Vec::new(),
         parent: None,
         issued: None,
+        access_end: None,
     };
     let outcome =
         desk.keeper().ask(Command::Mint { grant, by: owner.proof(), now }).await.map_err(told)?;
