@@ -117,3 +117,38 @@ fn the_page_of_an_old_password_gives_neither_password_nor_session() {
         assert!(!comes_in(admin, "stolen-for-good").await);
     });
 }
+
+/// A tool that set up its users once more, with the passwords they had, had honest sign-ins refused: the password
+/// was right before and after.
+#[test]
+fn the_same_password_given_again_refuses_nobody() {
+    with_oauth_clients(2, |mut clients| async move {
+        let [admin, honest] = &mut clients[..] else { panic!("two") };
+        stage(admin).await;
+        let hash = authz::Secret::new("vic-knows-this".into());
+        let hash = authz::password::PasswordHash::make(&hash, [4; 16]);
+        let again = json!({"password_hash": (hash.as_str()), "roles": ["superuser"]});
+        let again = json::to_string(&again);
+        let ask = r#"{"grant_type":"password","username":"vic","password":"vic-knows-this"}"#;
+        honest.authorize(Some(&basic("elastic", "secret")));
+        let json = [("Content-Type", "application/json")];
+        honest.send("POST", "/_security/oauth2/token", &json, ask.as_bytes()).await;
+        admin.good("PUT", "/_security/user/vic", &again).await;
+        let answer = honest.answer("POST", "/_security/oauth2/token").await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        type Call<'a> = std::pin::Pin<Box<dyn Future<Output = Response> + 'a>>;
+        let mut browser = Browser::default();
+        let page = browser.ask(honest, "/login", &[]).await;
+        let mut form = fields(&page, "/login");
+        for (name, value) in [("username", "vic"), ("password", "vic-knows-this")] {
+            form.push((name.into(), value.into()));
+        }
+        let calls: Vec<Call<'_>> = vec![
+            Box::pin(browser.post(honest, "/login", &form)),
+            Box::pin(admin.call("PUT", "/_security/user/vic", &again)),
+        ];
+        let [signed_in, given] = &env::join_all(calls).await[..] else { panic!("two") };
+        assert_eq!(given.status, 200, "{}", given.text());
+        assert_eq!(signed_in.status, 303, "{}", signed_in.text());
+    });
+}
