@@ -246,6 +246,30 @@ impl Reach {
         self.roles.iter().flat_map(|role| &role.indices)
     }
 
+    /// The aliases by which alone the index that a scope names is opened, in order; none where the owner's roles
+    /// reach the index itself, or the scope is a pattern.
+    pub fn lenders(&self, scope: &Scope) -> Vec<&str> {
+        let Scope::Index { pattern, action } = scope else { return Vec::new() };
+        let asked = Held::of_scope(*action);
+        let is_own = |(held, grant): (Held, &IndexGrant)| {
+            !held.and(asked).is_empty() && grant.names_index(pattern.as_str())
+        };
+        if pattern.contains('*') || self.grants().any(is_own) {
+            return Vec::new();
+        }
+        let lent = self.lent.iter().filter(|lent| lent.index == *pattern);
+        let mut aliases: Vec<&str> = lent.map(|lent| lent.alias.as_str()).collect();
+        aliases.sort_unstable();
+        aliases.dedup();
+        aliases
+    }
+
+    /// Does a grant reach indices of a pattern by an alias of which it writes the name?
+    pub fn lends(&self, grant: &IndexGrant, pattern: &str) -> bool {
+        let is_of = |lent: &Lent| grant.names.iter().any(|name| name.text() == lent.alias);
+        self.lent.iter().any(|lent| fits(pattern, &lent.index) && is_of(lent))
+    }
+
     fn of(&self, scope: &Scope) -> Remains {
         match scope {
             Scope::Index { pattern, action } => {

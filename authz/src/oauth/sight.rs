@@ -54,14 +54,18 @@ impl Sight {
             let Scope::Index { pattern, action } = scope else { continue };
             let actions: Vec<&str> = actions(*action).collect();
             let opens = |grant: &&IndexGrant| actions.iter().any(|one| grant.actions.hold(one));
-            let meets =
-                |grant: &&IndexGrant| grant.names.iter().any(|name| name.overlaps_plain(pattern));
+            // What is reached by an alias is seen as by that.
+            let lends = |grant: &IndexGrant| reach.lends(grant, pattern);
+            let meets = |grant: &&IndexGrant| {
+                grant.names.iter().any(|name| name.overlaps_plain(pattern)) || lends(grant)
+            };
             let met: Vec<Met<'_>> = reach
                 .index_grants()
                 .filter(opens)
                 .filter(meets)
                 .map(|grant| {
-                    let covers = grant.names.iter().any(|name| name.covers(pattern));
+                    let covers = grant.names.iter().any(|name| name.covers(pattern))
+                        || (!pattern.contains('*') && lends(grant));
                     Met { grant, covers }
                 })
                 .collect();
@@ -186,6 +190,30 @@ mod tests {
         ] {
             let sight = sight(entries, scope);
             assert_eq!((sight.documents, sight.fields), expected, "{entries:?} {scope}");
+        }
+    }
+
+    /// Of an index that opens by an alias alone the page told nothing of what the role of the alias hides.
+    #[test]
+    fn what_is_lent_by_an_alias_is_seen_as_by_it() {
+        let entry = |names: &str, query: Option<&str>| IndexEntry {
+            query: query.map(str::to_owned),
+            ..IndexEntry::plain(&[names], &["read"])
+        };
+        for (entries, expected) in [
+            (vec![entry("fal", MINE)], true),
+            (vec![entry("fal", None)], false),
+            (vec![entry("fal", MINE), entry("flt", None)], false),
+            (vec![entry("fal", MINE), entry("x", None)], true),
+        ] {
+            let descriptor = Descriptor { indices: entries, ..Descriptor::default() };
+            let asked = ["index:f*:read", "index:a-1:read"].map(|it| Scope::parse(it).expect(it));
+            let behind = |alias: &str| alias.starts_with('f').then(|| vec!["a-1".to_owned()]);
+            let reach = Reach::new(Arc::from([Arc::new(Role::new("r", descriptor))]));
+            let reach = reach.with_aliases(&asked, &behind);
+            assert_eq!(Sight::of(&reach, &asked[1..]).documents, expected);
+            assert_eq!(reach.lenders(&asked[1]).first(), Some(&"fal"));
+            assert!(reach.lenders(&asked[0]).is_empty(), "a pattern");
         }
     }
 

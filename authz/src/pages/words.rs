@@ -1,5 +1,6 @@
 //! Scopes in plain words: what would really be possible.
 
+use super::quoted;
 use crate::oauth::part::{Held, Object};
 use crate::oauth::reach::{Remains, Share, Today};
 use crate::oauth::scope::Scope;
@@ -96,6 +97,18 @@ fn said(scope: &str, today: impl Fn(&str) -> Option<Today>) -> Words {
 const MORE: &str = "It asked for more, which you do not hold yourself. When your rights change, so does this, up to: ";
 
 impl Words {
+    /// Of an index that opens by these aliases alone, where there are any.
+    #[must_use]
+    pub fn by(mut self, aliases: &[&str]) -> Self {
+        let names: Vec<_> = aliases.iter().map(|name| quoted::isolated(name)).collect();
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        let word = if names.len() == 1 { "alias" } else { "aliases" };
+        if !names.is_empty() {
+            self.sentence.push_str(&format!(", by the {word} {} alone", list(&names, "or")));
+        }
+        self
+    }
+
     /// With what its owner's own roles hide of it.
     #[must_use]
     pub fn seen(mut self, sight: &Sight) -> Self {

@@ -138,7 +138,7 @@ pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words
 
 /// The same without what the owner's own roles hide.
 pub fn counted<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
-    words::held(share, visit.held_today(reach, share))
+    words::held(share, visit.held_today(reach, share)).by(&reach.lenders(&share.scope))
 }
 
 /// An entry of details, the one at this place, with what it means today to an owner who reaches so far;

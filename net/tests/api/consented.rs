@@ -429,6 +429,8 @@ fn what_lies_behind_an_alias_that_a_role_writes_can_be_given_with_it() {
             if !is_given {
                 continue;
             }
+            let told = "Read documents in a-1, by the alias fal alone";
+            assert!(words(&page).contains(told), "{}", words(&page));
             let mut form = fields(&page, "/consent");
             form.extend(asked.iter().map(|scope| ("scope".into(), (*scope).into())));
             form.push(("decision".into(), "allow".into()));
