@@ -25,7 +25,9 @@ fn folder(checkout: &Path) -> Option<PathBuf> {
 /// The commit that is checked out.
 fn commit(git: &Path) -> Option<String> {
     let head_file = git.join("HEAD");
-    println!("cargo:rerun-if-changed={}", head_file.display());
+    watch(&head_file);
+    // Grows with each commit that is made or checked out, wherever git keeps the branch then.
+    watch(&git.join("logs/HEAD"));
     let head = fs::read_to_string(head_file).ok()?;
     let head = head.trim();
     let Some(name) = head.strip_prefix("ref:").map(str::trim) else { return hash(head) };
@@ -34,16 +36,23 @@ fn commit(git: &Path) -> Option<String> {
         Ok(path) => git.join(path.trim()),
         Err(_) => git.to_owned(),
     };
-    let loose = common.join(name);
-    if let Ok(text) = fs::read_to_string(&loose) {
-        println!("cargo:rerun-if-changed={}", loose.display());
+    // Of a branch that is packed its own file is missing, and comes with the next commit.
+    watch(&common.join("refs/heads"));
+    let packed = common.join("packed-refs");
+    watch(&packed);
+    if let Ok(text) = fs::read_to_string(common.join(name)) {
         return hash(text.trim());
     }
-    let packed = common.join("packed-refs");
-    println!("cargo:rerun-if-changed={}", packed.display());
     let packed = fs::read_to_string(packed).ok()?;
     let line = packed.lines().find(|line| line.ends_with(&format!(" {name}")))?;
     hash(line.split(' ').next()?)
+}
+
+/// This runs again where the file changes, or a file of the folder. A missing one would have it run every time.
+fn watch(path: &Path) {
+    if path.exists() {
+        println!("cargo:rerun-if-changed={}", path.display());
+    }
 }
 
 /// When `commit` was checked out or made, since 1970: the log of HEAD tells without git's help.
