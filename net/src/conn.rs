@@ -406,7 +406,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 Standing::Stranger => Standing::Deaf,
                 other => other,
             };
-            wait.asked = now;
+            // Who was too slow has had its time.
+            if !matches!(self.refused, Some(Refusal::Fault(Fault::TooSlow))) {
+                wait.asked = now;
+            }
             let Self { stream, door, timer, number, .. } = self;
             let write = pin!(stream.write_all(piece));
             let writing = pin!(door.until_ended(*number, (wait, false), write));

@@ -9,7 +9,9 @@
 //!    answer does, and not to a stranger: many who ask and ask would never have waited.
 //! 2. Strangers that take no answer end before all others. Other strangers end next, unless they are few
 //!    ([`STRANGERS_PART`]): whoever comes is one for a moment, and whoever is served often keeps the connection.
-//! 3. What runs does not wait.
+//! 3. Who has just come is spared for a moment ([`GRACE`]), but not where somebody who is known would end
+//!    instead.
+//! 4. What runs does not wait.
 
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Waker};
@@ -115,7 +117,7 @@ impl Waits {
     }
 
     /// Ends so many of those that wait, of one standing, where `open` are open; false where none of it
-    /// waits, or, where it is `urgent`, none at all.
+    /// waits, or, where it is urgent, none that may end at all (rule 3).
     pub(crate) fn dismiss(&self, open: usize, at_once: usize, when: (Duration, bool)) -> bool {
         let (now, is_urgent) = when;
         let mut all = self.all.borrow_mut();
@@ -135,10 +137,8 @@ impl Waits {
         if waiting.is_empty() {
             waiting = waiting_of(&all, first, (now, GRACE));
         }
-        for other in [Standing::Served, Standing::Stranger, Standing::Busy] {
-            if waiting.is_empty() && is_urgent {
-                waiting = waiting_of(&all, other, (now, GRACE));
-            }
+        if waiting.is_empty() && is_urgent {
+            waiting = waiting_in_need(&all, now);
         }
         self.end(&mut all, waiting, at_once)
     }
@@ -178,6 +178,27 @@ impl Waits {
         self.leaving.set(self.leaving.get() + ending);
         true
     }
+}
+
+/// Those of one standing that end where it is urgent, and of whose turn it was none waits.
+fn waiting_in_need(all: &Map<u64, Waiting>, now: Duration) -> Vec<(Duration, u64)> {
+    let of = |standing, grace| waiting_of(all, standing, (now, grace));
+    let strangers = of(Standing::Stranger, GRACE);
+    if !strangers.is_empty() {
+        return strangers;
+    }
+    let mut known = of(Standing::Served, GRACE);
+    if known.is_empty() {
+        known = of(Standing::Busy, GRACE);
+    }
+    // Of newcomers alone none takes the place of another: nobody would have the time to begin.
+    if known.is_empty() {
+        return known;
+    }
+    // Of a crowd that comes again and again, or that all were told at once to end, each is within its grace.
+    let mut newest = of(Standing::Stranger, Duration::ZERO);
+    newest.extend(of(Standing::Deaf, Duration::ZERO));
+    if newest.is_empty() { known } else { newest }
 }
 
 /// Those of one standing that wait and are not dismissed, with their times; a stranger only after its grace.
@@ -249,6 +270,33 @@ mod tests {
         assert!(!waiting(&all[1..2]).dismiss(1, 1, (soon, true)));
         assert_eq!(ending(&waiting(&[(5, Busy, 1)]), 0), [5]);
         assert!(!waiting(&[]).dismiss(8, 1, (LATER.0, true)));
+    }
+
+    /// Two thousand strangers were told at one moment that they are too slow, which was a new grace for each of
+    /// them: for the next that came somebody who had been let in was ended.
+    #[test]
+    fn nobody_known_ends_while_strangers_wait_for_however_short() {
+        use Standing::{Busy, Deaf, Served, Stranger};
+        let now = Duration::from_secs(50);
+        for known in [Served, Busy] {
+            let waits = waiting(&[(1, known, 0)]);
+            for (number, standing, since) in [(2, Deaf, 9), (3, Stranger, 8), (4, Stranger, 10)] {
+                let wait = Wait { standing, since: Duration::from_secs(since), asked: now };
+                waits.poll(number, wait, &mut Context::from_waker(Waker::noop()));
+            }
+            // Who waits for longest, whatever it is that it waits for.
+            for next in [3, 2] {
+                assert!(!waits.dismiss(4, 1, (now, false)), "there is still time");
+                assert!(waits.dismiss(4, 1, (now, true)) && waits.is_dismissed(next));
+            }
+            (2..5).for_each(|number| waits.remove(number));
+            assert!(waits.dismiss(1, 1, (now, true)) && waits.is_dismissed(1), "none is left");
+        }
+        // Nobody has more rights than they: each may begin.
+        let newcomers = waiting(&[]);
+        let wait = Wait { standing: Stranger, since: now, asked: now };
+        newcomers.poll(1, wait, &mut Context::from_waker(Waker::noop()));
+        assert!(!newcomers.dismiss(1, 1, (now, true)));
     }
 
     #[test]
