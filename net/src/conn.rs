@@ -426,17 +426,15 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let now = self.door.env.clock().monotonic();
         let limits = self.door.limits;
         let deadline = match &self.incoming {
-            Some(incoming) => {
-                let rate = u64::from(limits.body_bytes_per_second.max(1));
-                let allowed = Duration::from_secs(incoming.body.len() as u64 / rate);
-                incoming.began + limits.body + allowed
+            Some(Incoming { body, began, is_brief, .. }) => {
+                *began + limits.body_time(body.len(), *is_brief)
             }
-            None if self.skipping.is_some() => {
-                let (began, bytes) =
-                    self.skipping.as_ref().map_or((now, 0), |it| (it.began, it.bytes));
-                let rate = u64::from(limits.body_bytes_per_second.max(1));
-                began + limits.body + Duration::from_secs(bytes as u64 / rate)
-            }
+            None if self.skipping.is_some() => match &self.skipping {
+                Some(Skipping { began, is_brief, bytes, .. }) => {
+                    *began + limits.body_time(*bytes, *is_brief)
+                }
+                None => now,
+            },
             None if self.input.is_empty() => {
                 self.input.rest();
                 now + if self.is_used { limits.idle } else { limits.unused }

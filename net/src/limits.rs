@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Of one message.
     pub http: http::Limits,
-    /// An idle connection is closed after this; clients hold theirs open for minutes.
+    /// An idle connection of somebody who was let in is closed after this: clients hold theirs open, and some do
+    /// not ask again on another when one was closed under their request (decision 13).
     pub idle: Duration,
     /// One that never made a request is closed after this: who connects has something to ask.
     pub unused: Duration,
@@ -15,7 +16,8 @@ pub struct Limits {
     pub head: Duration,
     /// A body may be late by this much behind [`Limits::body_bytes_per_second`].
     pub body: Duration,
-    /// The slowest body that is waited for.
+    /// The slowest body that is waited for; one that is brief ([`crate::conn::Service::is_brief`]) has
+    /// [`Limits::body`] alone.
     pub body_bytes_per_second: u32,
     /// One piece of [`WRITE_BYTES`] must be taken by the other side in this time.
     pub write: Duration,
@@ -50,14 +52,23 @@ pub const WRITE_BYTES: usize = 256 * 1024;
 /// The same of a connection nobody is known on: many of them may hold as much and never read.
 pub const STRANGER_WRITE_BYTES: usize = 8 * 1024;
 
+impl Limits {
+    /// How long after its head a body may still come, of which so many bytes have.
+    pub(crate) fn body_time(&self, bytes: usize, is_brief: bool) -> Duration {
+        let rate = u64::from(self.body_bytes_per_second.max(1));
+        let allowed = if is_brief { 0 } else { bytes as u64 / rate };
+        self.body + Duration::from_secs(allowed)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             http: http::Limits::DEFAULT,
             idle: Duration::from_secs(3_600),
             unused: Duration::from_secs(60),
-            head: Duration::from_secs(30),
-            body: Duration::from_secs(60),
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(20),
             body_bytes_per_second: 1_024,
             write: Duration::from_secs(60),
             linger: Duration::from_secs(3),

@@ -203,6 +203,13 @@ impl<E: Env> Service for Front<E> {
         self.0.lanes.of(head, peer)
     }
 
+    fn is_brief(&self, head: &http::Head) -> bool {
+        let target = Target::new(head.target());
+        let oauth = self.0.security.as_ref().and_then(|security| security.oauth.as_ref());
+        target.segments().next() == Some(b"_security")
+            || oauth.is_some_and(|oauth| oauth.owns(&target))
+    }
+
     fn judge(
         &self,
         head: http::Head,

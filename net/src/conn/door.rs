@@ -28,6 +28,9 @@ pub trait Service: 'static {
     /// Whose work a request is, as far as is known without asking anybody.
     fn lane(&self, head: &Head, peer: &str) -> Lane;
 
+    /// Whether the body of a request is a form or a few words, which nobody needs long to send.
+    fn is_brief(&self, head: &Head) -> bool;
+
     /// Judges the caller of a request whose large body is not read yet; none where nobody has to say who it
     /// is.
     fn judge(&self, head: Head, peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>>;

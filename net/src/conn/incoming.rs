@@ -27,6 +27,8 @@ pub(super) struct Incoming {
     pub(super) body: Body,
     pub(super) memory: Option<Memory>,
     pub(super) began: Duration,
+    /// It has no longer than a form has, however long it is.
+    pub(super) is_brief: bool,
     /// The client waits to be told to go on.
     pub(super) ask: bool,
     pub(super) lane: Lane,
@@ -41,6 +43,7 @@ pub(super) struct Incoming {
 pub(super) struct Skipping {
     pub(super) body: Body,
     pub(super) began: Duration,
+    pub(super) is_brief: bool,
     pub(super) bytes: usize,
 }
 
@@ -69,7 +72,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         if !incoming.body.is_done() && !is_refused {
             return Ok(None);
         }
-        let Some(Incoming { head, mut body, memory, began, ask, lane, judged, .. }) =
+        let Some(Incoming { head, mut body, memory, began, is_brief, ask, lane, judged, .. }) =
             self.incoming.take()
         else {
             unreachable!("looked at above")
@@ -81,7 +84,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             } else {
                 let mut rest = std::mem::replace(&mut body, Body::none());
                 rest.discard();
-                self.skipping = Some(Skipping { body: rest, began, bytes: 0 });
+                self.skipping = Some(Skipping { body: rest, began, is_brief, bytes: 0 });
             }
         }
         let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
@@ -126,6 +129,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let began = self.door.env.clock().monotonic();
         let ask = head.expects_continue() && !body.is_done();
         let lane = self.door.service.lane(&head, &self.peer);
+        let is_brief = self.door.service.is_brief(&head);
         let judged = self.door.turns.admits(lane).err().map(Judged::Crowded);
         let is_large = announced(head.framing()) > JUDGED_BYTES_MIN;
         let is_to_judge = judged.is_none() && is_large;
@@ -134,6 +138,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             body,
             memory: None,
             began,
+            is_brief,
             ask,
             lane,
             judged,

@@ -12,6 +12,7 @@ use sim::{Sim, SimEnv, SimStream};
 use super::*;
 use crate::limits::Limits;
 
+mod late;
 mod leaving;
 mod memory;
 mod places;
@@ -70,6 +71,10 @@ impl Service for Echo {
 
     fn lane(&self, head: &Head, _peer: &str) -> Lane {
         Lane(u64::from(head.field("authorization").is_some()))
+    }
+
+    fn is_brief(&self, head: &Head) -> bool {
+        head.target().starts_with(b"/brief")
     }
 
     fn judge(&self, head: Head, _peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {

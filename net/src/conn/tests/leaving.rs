@@ -22,9 +22,9 @@ fn time_is_bounded() {
     let seconds = |place: &Place| place.sim.now().as_secs();
     for (bytes, least, most) in [
         (&b""[..], 60, 65),
-        (b"GET / HT", 30, 35),
-        (b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nab", 60, 65),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 60, 65),
+        (b"GET / HT", 10, 15),
+        (b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nab", 20, 25),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 20, 25),
     ] {
         let place = place(9);
         let mut stream = place.connect();
