@@ -131,7 +131,7 @@ pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
         false => Box::new(Conjunction::new(vec![all], wide, context.doc_count())),
     };
     Some(match one_of(filters(must_not, context, rarest)) {
-        Some(not) => Box::new(ScoredWithout::new(all, not)),
+        Some(not) => Box::new(ScoredWithout::new(all, not, context.doc_count())),
         None => all,
     })
 }

@@ -57,7 +57,7 @@ pub(super) fn bool_scorer(
     let not = one_of(filters(must_not, context, lead));
     let without = |base: AnyScorer| -> AnyScorer {
         match not {
-            Some(not) => Box::new(ScoredWithout::new(base, not)),
+            Some(not) => Box::new(ScoredWithout::new(base, not, context.doc_count())),
             None => base,
         }
     };
