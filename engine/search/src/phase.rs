@@ -138,7 +138,7 @@ impl Slice {
         } else if bound.order.keys.is_empty() {
             Keep::Top(Top::new(limit))
         } else {
-            Keep::Sorted(Box::new(Sorter::new(Arc::new(bound.order.clone()), limit)))
+            Keep::Sorted(Box::new(Sorter::new(Arc::clone(&bound.order), limit)))
         };
         let scored = bound.scores;
         let parts_len = parts.len();

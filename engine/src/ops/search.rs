@@ -331,7 +331,7 @@ impl<E: Env> Core<E> {
             Error::new(400, "search_phase_execution_exception", "")
                 .caused_by(failure::of_search(error))
         };
-        let orders = plans.iter().map(|(_, plan)| &plan.bound.order);
+        let orders = plans.iter().map(|(_, plan)| &*plan.bound.order);
         search::plan::order::check_alike(orders).map_err(unordered)?;
         let mut found = Vec::new();
         let ranks = self.room_for_ranks(&plans)?;
@@ -389,7 +389,7 @@ impl<E: Env> Core<E> {
         partials.sort_by_key(|(target, _)| *target);
         let with_hits = partials.iter().filter(|(_, partial)| !partial.hits.is_empty());
         let orders = with_hits.filter_map(|(at, _)| match &targets[*at as usize].state {
-            State::Planned(plan, ..) => Some(&plan.bound.order),
+            State::Planned(plan, ..) => Some(&*plan.bound.order),
             State::Ready(..) | State::Failed(_) => None,
         });
         if let Err(error) = search::plan::order::check_comparable(request, orders) {

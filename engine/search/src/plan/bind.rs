@@ -177,7 +177,7 @@ pub fn bind(
     let order = order::bind(request, mapping, context)?;
     Ok(Arc::new(Bound {
         query,
-        order,
+        order: Arc::new(order),
         window: request.window(),
         total: request.total,
         min_score: request.min_score,

@@ -21,8 +21,8 @@ use crate::scripted::Bound as Scripted;
 pub struct Bound {
     /// What to find, narrowed by `post_filter`; documents that the caller may not see are out.
     pub query: Clause,
-    /// How hits are ordered.
-    pub order: Order,
+    /// How hits are ordered; slices share it.
+    pub order: Arc<Order>,
     /// Hits that a shard must bring.
     pub window: usize,
     /// Clauses of all queries, terms of patterns left out.
@@ -111,8 +111,8 @@ pub enum Node {
         field: FieldNo,
         /// Where it is found.
         access: Access,
-        /// The terms.
-        terms: Vec<Box<[u8]>>,
+        /// The terms; shards share them.
+        terms: Arc<[Box<[u8]>]>,
     },
     /// A term that this describes; constant score.
     Pattern {
@@ -144,7 +144,7 @@ pub enum Node {
     /// The field is there, in one of these ways; constant score.
     Exists(Vec<Presence>),
     /// One of these ids, sorted, each once; constant score.
-    Ids(Vec<Box<[u8]>>),
+    Ids(Arc<[Box<[u8]>]>),
     /// Scores changed by functions.
     Function(Arc<function::FunctionScore>),
     /// A score by the value of a feature.

@@ -91,7 +91,7 @@ pub fn family(binder: &mut Binder<'_>, family: &Family) -> Result<Clause> {
     let mut matched: Vec<Box<[u8]>> =
         tie.matched.iter().map(|name| name.as_bytes().into()).collect();
     matched.sort_unstable();
-    let filter = Node::Terms { field: names.no, access: ACCESS, terms: matched };
+    let filter = Node::Terms { field: names.no, access: ACCESS, terms: matched.into() };
     let joined = Bool { must: vec![scored], filter: vec![filter.into()], ..Bool::default() };
     Ok(Node::Bool(joined).into())
 }
@@ -116,7 +116,7 @@ fn by_score(
     let mut clauses: Vec<Clause> = groups
         .into_iter()
         .map(|(score, terms)| Clause {
-            node: Node::Terms { field: ids.no, access: ACCESS, terms },
+            node: Node::Terms { field: ids.no, access: ACCESS, terms: terms.into() },
             boost: f32::from_bits(score),
         })
         .collect();

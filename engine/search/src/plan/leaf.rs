@@ -131,7 +131,7 @@ pub fn scored_term(field: &Field, term: &[u8]) -> Result<Node> {
     if access.index && !constant {
         return Ok(Node::Term(Term { field: field.no, term: term.into(), norms: false }));
     }
-    Ok(Node::Terms { field: field.no, access, terms: vec![term.into()] })
+    Ok(Node::Terms { field: field.no, access, terms: [term.into()].into() })
 }
 
 /// A value of a field that the mapping does not know: some names are the system's.
@@ -196,7 +196,7 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
         if !terms.is_empty() {
             terms.sort_unstable();
             terms.dedup();
-            others.push(Node::Terms { field: field.no, access, terms });
+            others.push(Node::Terms { field: field.no, access, terms: terms.into() });
         }
         return Ok(Node::Constant(Box::new(Clause::new(Node::Bool(Bool {
             should: others.into_iter().map(Clause::new).collect(),
@@ -212,7 +212,7 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     }
     terms.sort_unstable();
     terms.dedup();
-    Ok(Node::Terms { field: field.no, access, terms })
+    Ok(Node::Terms { field: field.no, access, terms: terms.into() })
 }
 
 fn unmapped_terms(binder: &Binder<'_>, query: &ast::Terms) -> Result<Node> {
@@ -401,7 +401,7 @@ pub fn ids(values: &[String]) -> Node {
     let mut ids: Vec<Box<[u8]>> = values.iter().map(|id| id.as_bytes().into()).collect();
     ids.sort_unstable();
     ids.dedup();
-    if ids.is_empty() { Node::None } else { Node::Ids(ids) }
+    if ids.is_empty() { Node::None } else { Node::Ids(ids.into()) }
 }
 
 /// Terms of a pattern, with a constant score.

@@ -233,6 +233,7 @@ impl Maker for OneField<'_> {
             }
             if is_constant(text) {
                 let access = Access { index: true, column: false };
+                let terms = terms.into();
                 return Node::Terms { field: self.field.no, access, terms }.into();
             }
             Node::Synonym(Synonym { field: self.field.no, terms, norms: text.norms }).into()
@@ -583,7 +584,7 @@ fn check_positions(field: &Field, text: &Text) -> Result<()> {
 pub fn term_of(field: &Field, text: &Text, word: &[u8]) -> Node {
     if is_constant(text) {
         let access = Access { index: true, column: false };
-        return Node::Terms { field: field.no, access, terms: vec![word.into()] };
+        return Node::Terms { field: field.no, access, terms: [word.into()].into() };
     }
     Node::Term(Term { field: field.no, term: word.into(), norms: text.norms })
 }

@@ -595,7 +595,7 @@ impl Weigher<'_> {
             }
             bound::Node::Flag { field, value } => self.flag(*field, *value, score, scored)?,
             bound::Node::Exists(ways) => self.exists(ways, score)?,
-            bound::Node::Ids(ids) => Node::Ids { ids: ids.as_slice().into(), score },
+            bound::Node::Ids(ids) => Node::Ids { ids: Arc::clone(ids), score },
             bound::Node::Bool(bool) => {
                 let mut nodes = |clauses: &[Clause], outer: f32, scored: bool| {
                     clauses
@@ -663,14 +663,14 @@ impl Weigher<'_> {
         &mut self,
         field: FieldNo,
         access: Access,
-        terms: &[Box<[u8]>],
+        terms: &Arc<[Box<[u8]>]>,
         score: f32,
     ) -> segment::Result<Node> {
         if !access.index || terms.len() > TERMS_APART_MAX {
-            return Ok(Node::Terms { field, access, terms: terms.into(), score });
+            return Ok(Node::Terms { field, access, terms: Arc::clone(terms), score });
         }
         let mut infos = vec![Vec::new(); self.view.segments.len()];
-        for term in terms {
+        for term in &**terms {
             for (infos, info) in infos.iter_mut().zip(self.find(field, term)?) {
                 infos.extend(info);
             }

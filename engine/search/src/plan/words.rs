@@ -64,7 +64,7 @@ fn indexed_prefix(
         return None;
     }
     let access = Access { index: true, column: false };
-    Some(Node::Terms { field: part.no, access, terms: vec![value.as_bytes().into()] }.into())
+    Some(Node::Terms { field: part.no, access, terms: [value.as_bytes().into()].into() }.into())
 }
 
 /// `wildcard`.
