@@ -17,6 +17,7 @@ mod keep;
 mod merge;
 mod pace;
 mod parts;
+mod pieces;
 mod rescore;
 mod stride;
 mod tally;
@@ -39,10 +40,11 @@ use crate::result::{Memory, Partial, Ranked};
 
 use keep::{drop_below, is_wide};
 pub(crate) use keep::{keep_alive, keep_in_part};
-pub use merge::{best_of_shard, merge};
+pub use merge::{best_of_shard, merge, merges_long};
 pub(crate) use merge::{compare as compare_winners, compare_keys};
 pub use pace::Pace;
 pub use parts::{Part, Parts};
+use pieces::Pending;
 pub use rescore::rescore;
 use tally::{Tally, counts_fast};
 
@@ -114,8 +116,10 @@ pub struct Slice {
     terminated_early: bool,
     stopped: bool,
     hits: Hits,
-    /// Hits found for which scripts of the order have not yet run.
-    pending: Option<Hits>,
+    /// Hits found that are not collected yet: scripts of the order run first, or they are too many for one piece.
+    pending: Option<Pending>,
+    /// Keys of the order.
+    keys: usize,
     /// Aggregations, which follow the hits.
     aggs: Option<Box<AggRun>>,
     /// They count the matches too: nothing else is looked for.
@@ -124,8 +128,8 @@ pub struct Slice {
     on_core: bool,
     /// The last step on a core left something to a worker.
     is_left: bool,
-    /// The segment that was weighed last, and whether its windows are dear.
-    dear: Option<(u32, bool)>,
+    /// The segment that was weighed last, and of how many documents a step there is, where its windows are dear.
+    dear: Option<(u32, Option<u32>)>,
 }
 
 impl Slice {
@@ -140,7 +144,7 @@ impl Slice {
         } else {
             Keep::Sorted(Box::new(Sorter::new(Arc::clone(&bound.order), limit)))
         };
-        let scored = bound.scores;
+        let (scored, keys) = (bound.scores, bound.order.keys.len());
         let parts_len = parts.len();
         let threshold = bound.total.threshold();
         let aggs = bound
@@ -170,6 +174,7 @@ impl Slice {
             stopped: false,
             hits: Hits::default(),
             pending: None,
+            keys,
             aggs,
             aggs_count,
             on_core: false,
@@ -341,19 +346,12 @@ impl Slice {
             if self.tally_window(&mut tally, plan, &part, turn) {
                 self.tally = Some(tally);
             }
+            self.end_dear(part.segment, turn);
             return Ok(false);
         }
-        if let Some(hits) = self.pending.take() {
-            let ready = match &mut self.keep {
-                Keep::Sorted(sorter) => sorter.run_scripts(&hits.docs, &hits.scores, turn),
-                Keep::Count | Keep::Top(_) => true,
-            };
-            if ready {
-                self.collect(&hits, &part);
-                self.hits = hits;
-            } else {
-                self.pending = Some(hits);
-            }
+        if let Some(pending) = self.pending.take() {
+            self.pending = self.go_on_with(pending, &part, turn);
+            self.end_dear(part.segment, turn);
             return Ok(false);
         }
         if self.pos >= part.docs.end || self.terminated_early {
@@ -522,7 +520,8 @@ impl Slice {
                 self.pos = self.passed(next.end);
                 return;
             }
-            *window = Some(Window { end: next.end.min(part.docs.end), ..next });
+            let end = self.end_of_step(part.segment, next.start, next.end.min(part.docs.end));
+            *window = Some(Window { end, ..next });
         }
         let Some(at) = *window else { return };
         if !scorer.prepare(&at, turn) || !self.prepare_keys(at.range(), part, turn) {
@@ -539,6 +538,7 @@ impl Slice {
             drop_below(&mut hits, least);
         }
         self.take(hits, part);
+        self.end_dear(part.segment, turn);
     }
 
     fn filtered_window(
@@ -587,6 +587,7 @@ impl Slice {
         turn.spend(64);
         if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
             self.count += u64::from(bits::count(&found));
+            self.end_dear(part.segment, turn);
             return;
         }
         let mut hits = std::mem::take(&mut self.hits);
@@ -594,16 +595,7 @@ impl Slice {
         bits::list(&found, base, &mut hits.docs);
         turn.spend(hits.docs.len() * 4);
         self.take(hits, part);
-    }
-
-    /// Collects hits, or lets scripts run for them first.
-    fn take(&mut self, hits: Hits, part: &Part) {
-        if matches!(&self.keep, Keep::Sorted(sorter) if sorter.has_scripts()) {
-            self.pending = Some(hits);
-            return;
-        }
-        self.collect(&hits, part);
-        self.hits = hits;
+        self.end_dear(part.segment, turn);
     }
 
     /// No document from `start` to `end` can become a hit, and none need be counted.
@@ -660,15 +652,15 @@ impl Slice {
     }
 
     /// Counts hits and keeps the best.
-    fn collect(&mut self, hits: &Hits, part: &Part) {
-        let mut end = hits.docs.len();
+    fn collect(&mut self, docs: &[u32], scores: &[f32], part: &Part) {
+        let mut end = docs.len();
         let limit = u64::from(self.plan.bound.terminate_after);
         if limit > 0 && self.count + end as u64 >= limit {
             end = (limit - self.count) as usize;
             self.terminated_early = true;
         }
-        let docs = &hits.docs[..end];
-        let scores = &hits.scores[..end.min(hits.scores.len())];
+        let docs = &docs[..end];
+        let scores = &scores[..end.min(scores.len())];
         if !self.apart {
             self.count += end as u64;
         }

@@ -11,13 +11,13 @@ use support::corpus::{Corpus, Doc};
 use support::run::plan;
 
 /// Documents of three words that are said forty times each.
-fn corpus() -> Corpus {
+fn corpus(docs: usize) -> Corpus {
     let doc = |number: usize| Doc {
         id: format!("d{number}"),
         body: (0..120).map(|at| ["river", "gate", "golden"][at % 3]).collect(),
         ..Doc::default()
     };
-    Corpus::of(vec![(0..5_000).map(doc).collect()])
+    Corpus::of(vec![(0..docs).map(doc).collect()])
 }
 
 fn is_heavy(corpus: &Corpus, body: &str) -> bool {
@@ -37,7 +37,7 @@ fn many(join: &str, count: usize, clause: &str) -> String {
 
 #[test]
 fn windows_of_dear_plans_are_left_to_a_worker() {
-    let corpus = corpus();
+    let corpus = corpus(5_000);
     let phrase = |words: &str, slop: u32| {
         format!("{{\"match_phrase\":{{\"body\":{{\"query\":\"{words}\",\"slop\":{slop}}}}}}}")
     };
@@ -92,4 +92,90 @@ fn windows_of_dear_plans_are_left_to_a_worker() {
     // Beside a word that nothing has, the others are asked about nothing.
     let rare = r#"{"match":{"body":"nowhere"}}"#;
     assert!(!is_heavy(&corpus, &many("must", 2, &[rare, &sloppy].join(","))));
+}
+
+/// By eighty keys four thousand hits of a window are read piece by piece: on a core in other pieces than on
+/// a worker.
+#[test]
+fn an_order_of_many_keys_gives_the_hits_of_its_first_ones() {
+    let corpus = Corpus::random(5, &[5_000, 200]);
+    let view = corpus.view(false);
+    let found = |keys: usize, rest: &str, on_core: bool| {
+        let order = vec![r#"{"n":"asc"},{"tags":"desc"}"#; keys].join(",");
+        let body = format!("{{\"sort\":[{order},\"_doc\"],\"size\":700{rest}}}");
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        let plan = plan(&request, &corpus.mapping, &view);
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(plan, parts, Arc::new(Shared::default()));
+        let mut steps = 0;
+        let step = |slice: &mut Slice| match on_core {
+            true => slice.step_on_core(6_000),
+            false => {
+                let work = slice.heavy_work();
+                slice.step(work)
+            }
+        };
+        while matches!(step(&mut slice), Ok(Progress::More)) {
+            steps += 1;
+        }
+        assert_eq!(slice.ends_long(), keys > 10, "{keys} keys, twice");
+        let partial = slice.finish();
+        let hits: Vec<_> = partial.hits.iter().map(|hit| (hit.segment, hit.doc)).collect();
+        let keys = partial.hits.iter().map(|hit| hit.keys.len()).max();
+        (hits, partial.count, partial.terminated_early, keys, steps)
+    };
+    for rest in [
+        "",
+        ",\"track_total_hits\":true",
+        ",\"terminate_after\":3000",
+        ",\"query\":{\"match\":{\"body\":\"river\"}},\"track_scores\":true",
+    ] {
+        let few = found(1, rest, true);
+        assert!(few.0.len() > 100, "{rest}");
+        for on_core in [true, false] {
+            let many = found(40, rest, on_core);
+            assert_eq!((&many.0, many.1, many.2), (&few.0, few.1, few.2), "{rest} {on_core}");
+            assert_eq!(many.3, Some(81));
+            assert!(many.4 > few.4, "{} steps, {} with few keys", many.4, few.4);
+        }
+    }
+}
+
+/// A worker looks at a dear window in parts, so that whoever waits has a turn in between.
+#[test]
+fn parts_of_dear_windows_find_what_whole_ones_find() {
+    let corpus = corpus(1_000);
+    let view = corpus.view(false);
+    let sloppy = r#"{"match_phrase":{"body":{"query":"golden river","slop":3}}}"#;
+    let exact = r#"{"match_phrase":{"body":"river gate"}}"#;
+    let found = |body: &str, of_worker: bool| {
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        let plan = plan(&request, &corpus.mapping, &view);
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(plan, parts, Arc::new(Shared::default()));
+        let mut steps = 1;
+        let step = |slice: &mut Slice| match of_worker {
+            true => {
+                let work = slice.heavy_work();
+                slice.step(work)
+            }
+            false => slice.step_on_core(1),
+        };
+        while matches!(step(&mut slice), Ok(Progress::More)) {
+            steps += 1;
+        }
+        (slice.finish(), steps)
+    };
+    for (join, clauses, more) in [
+        ("should", [sloppy, exact], ""),
+        ("should", [exact, sloppy], ",\"track_total_hits\":true"),
+        ("must", [sloppy, exact], ",\"size\":100"),
+    ] {
+        let clauses = vec![clauses.join(","); 25].join(",");
+        let body = format!("{{\"query\":{{\"bool\":{{\"{join}\":[{clauses}]}}}}{more}}}");
+        let ((whole, _), (parts, steps)) = (found(&body, false), found(&body, true));
+        assert!(!whole.hits.is_empty());
+        assert_eq!(parts, whole, "{join} {more}");
+        assert!(steps > 5, "{steps} steps");
+    }
 }

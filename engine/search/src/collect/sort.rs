@@ -125,6 +125,16 @@ impl Sorter {
         }
     }
 
+    /// Hits that are kept.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// None is kept.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// Hits are of this shard among those asked.
     pub fn set_target(&mut self, target: u32) {
         self.target = target;

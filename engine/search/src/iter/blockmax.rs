@@ -22,6 +22,9 @@ use super::{
     window_of,
 };
 
+/// To ask about so many documents in order costs about as much as to look at one.
+const ASKED: usize = 4;
+
 /// Where the work on a window stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -459,6 +462,7 @@ impl Scorer for BlockMax {
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        turn.spend(docs.len() * self.clauses.len() / ASKED);
         let mut ready = true;
         for clause in &mut self.clauses {
             ready &= clause.scorer.prepare_probe(docs, turn);

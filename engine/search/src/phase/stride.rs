@@ -14,19 +14,29 @@
 use segment::TermInfo;
 
 use super::{HEAVY_WORK, Slice};
-use crate::iter::WINDOW;
 use crate::iter::build::Context;
+use crate::iter::{Turn, WINDOW};
 use crate::plan::weigh::{Node, Plan};
 
 /// Work of a window, in documents looked at (about 5 ns each), beyond which it is left to a worker: half a
 /// millisecond.
 const STRIDE_MAX: u64 = 100_000;
 
+/// Work of a step on a worker, where it can be cut: ten milliseconds.
+const STEP_OF_WORKER: u64 = 2_000_000;
+
+/// Fewer documents are no step: each step costs something, too.
+const STEP_DOCS_MIN: u32 = 64;
+
 /// What a clause costs in each window, whatever it finds.
 const CLAUSE: u64 = 16;
 
-/// To make what reads a term's postings, once in a segment, however short they are.
-const READER: u64 = 500;
+/// To make what reads a term's postings, once in a segment, however short they are: four thousand held a core
+/// 34 ms, as they are made for the best and for the count.
+const READER: u64 = 1_000;
+
+/// To ask about documents that others found, in groups: for so many of them as much as for one in order.
+const ASKED: u64 = 4;
 
 /// To look a document up in a list.
 const LOOKUP: u64 = 8;
@@ -48,9 +58,26 @@ impl Plan {
 
     /// Is a window of the segment with this number, or what is built for it, more than a core may give at a time?
     pub fn is_heavy(&self, number: usize) -> bool {
+        self.work_of_window(number, STRIDE_MAX).is_none()
+    }
+
+    /// How many documents a worker looks at in a step, where a window is too much: fewer where a part of it costs
+    /// as much less.
+    fn docs_of_step(&self, number: usize) -> u32 {
+        if !costs_by_docs(&self.root) {
+            return u32::MAX;
+        }
+        let work = self.work_of_window(number, u64::MAX).unwrap_or(u64::MAX).max(1);
+        let window = self.view.segments[number].segment.doc_count().min(WINDOW);
+        let docs = u64::from(window) * STEP_OF_WORKER / work;
+        (docs as u32).clamp(STEP_DOCS_MIN, WINDOW)
+    }
+
+    /// The work of a window; none where it is more than `most`.
+    fn work_of_window(&self, number: usize, most: u64) -> Option<u64> {
         let segment = &self.view.segments[number].segment;
         let context = Context { segment, number };
-        let mut sum = Sum { context, left: STRIDE_MAX };
+        let mut sum = Sum { context, left: most };
         let keys = self.bound.order.keys.len() as u64;
         let window = u64::from(segment.doc_count().min(WINDOW));
         let fits = sum.add(keys.saturating_mul(KEY * window))
@@ -60,7 +87,7 @@ impl Plan {
                 let whole = aggs.query.iter().chain(&aggs.all);
                 sum.all(&aggs.filters, window) && whole.into_iter().all(|it| sum.node(it, window))
             });
-        !fits
+        fits.then_some(most - sum.left)
     }
 }
 
@@ -73,10 +100,18 @@ impl Slice {
         self.is_left || is_heavy || self.is_dear()
     }
 
-    /// Work of a step on a thread that nobody waits for: where each window takes long, one, so that a deadline or a
-    /// client that left is seen.
+    /// Work of a step on a thread that nobody waits for. Of windows that take long it ends after one, so that a
+    /// deadline or a client that left is seen.
     pub fn heavy_work(&mut self) -> u32 {
-        if self.is_dear() { WINDOW } else { HEAVY_WORK }
+        let is_looking = self.part < self.parts.len();
+        if !is_looking && self.is_dear() { WINDOW } else { HEAVY_WORK }
+    }
+
+    /// Ends a worker's step after something dear.
+    pub(super) fn end_dear(&mut self, segment: u32, turn: &mut Turn<'_>) {
+        if !self.on_core && self.is_dear_in(segment) {
+            turn.end();
+        }
     }
 
     /// Each window of the segment at hand is more than a core may give at a time.
@@ -90,14 +125,42 @@ impl Slice {
     }
 
     fn is_dear_in(&mut self, segment: u32) -> bool {
+        self.docs_of_step(segment).is_some()
+    }
+
+    /// Where the last document of a window lies that begins at `start`: a worker that looks at dear ones does so in
+    /// parts, so that callers have turns.
+    pub(super) fn end_of_step(&mut self, segment: u32, start: u32, end: u32) -> u32 {
+        let docs = if self.on_core { None } else { self.docs_of_step(segment) };
+        docs.map_or(end, |docs| end.min(start.saturating_add(docs)))
+    }
+
+    /// Documents of a step in a segment whose windows are dear.
+    fn docs_of_step(&mut self, segment: u32) -> Option<u32> {
         match self.dear {
-            Some((known, is_dear)) if known == segment => is_dear,
+            Some((known, docs)) if known == segment => docs,
             _ => {
-                let is_dear = self.plan.is_heavy(segment as usize);
-                self.dear = Some((segment, is_dear));
-                is_dear
+                let number = segment as usize;
+                let docs = self.plan.is_heavy(number).then(|| self.plan.docs_of_step(number));
+                self.dear = Some((segment, docs));
+                docs
             }
         }
+    }
+}
+
+/// Does a part of a window cost a part of it? What fills windows of bits costs the whole for any part.
+fn costs_by_docs(node: &Node) -> bool {
+    match node {
+        Node::Term { weight, .. } => weight.is_some(),
+        Node::Phrase { weight, .. } => weight.is_some(),
+        Node::MultiPhrase { weight, .. } => weight.is_some(),
+        Node::Bool { must, filter, should, must_not, minimum } => {
+            let is_scored = filter.is_empty() && must_not.is_empty() && *minimum <= 1;
+            is_scored && must.iter().chain(should).all(costs_by_docs)
+        }
+        Node::DisMax { clauses, .. } => clauses.iter().all(costs_by_docs),
+        _ => false,
     }
 }
 
@@ -213,8 +276,11 @@ impl Sum<'_> {
             }
             Node::Bool { must, filter, should, must_not, .. } => {
                 let required = must.iter().chain(filter).map(|node| self.most(node)).min();
-                let docs = required.unwrap_or(docs).min(docs);
-                [must, filter, should, must_not].into_iter().all(|nodes| self.all(nodes, docs))
+                let lead = required.unwrap_or(docs).min(docs);
+                // What is optional beside something required is asked about each document of that.
+                let asked = required.map_or(0, |_| should.len() as u64 * (lead / ASKED));
+                [must, filter, should, must_not].into_iter().all(|nodes| self.all(nodes, lead))
+                    && self.add(asked)
             }
         }
     }
