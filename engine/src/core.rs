@@ -16,7 +16,7 @@ use env::budget::{Holder, Lease};
 use env::published::Watch;
 use env::reply::{self, Answer, Reply};
 use env::turns::Turns;
-use env::{Clock, Disk, Env, Random, Spawn};
+use env::{Clock, Disk, Env, ErrorKind, Random, Spawn};
 use mapping::document::Parser;
 use search::kept::KeptFilters;
 use segment::BlockCache;
@@ -46,6 +46,9 @@ const BLOCK_CACHE_BYTES: usize = 8 << 20;
 
 /// Requests of one caller that may wait for their turn, on all cores together.
 const WAITING_MAX: usize = 2048;
+
+/// How long what only a worker may do waits, where too much waits for one.
+pub(crate) const WAIT: Duration = Duration::from_millis(5);
 
 /// Disk space that each core keeps back: what its logs have taken in can be written on a full disk.
 const RESERVE_BYTES: u64 = 4 << 20;
@@ -230,10 +233,43 @@ impl<E: Env> Core<E> {
     ) -> env::Result<T> {
         let _held = self.turns.hold();
         let asking = Arc::new(());
-        let asked = Arc::downgrade(&asking);
-        let done = self.env.spawn().work(move || (asked.strong_count() > 0).then(job)).await?;
+        let job = while_asked(&asking, job);
+        let done = self.env.spawn().work(job).await?;
         drop(asking);
         Ok(done.expect("who asked is still here"))
+    }
+
+    /// As [`Core::work`], for a step of a search, or what is like one: callers have turns, and nobody's
+    /// documents stand behind it.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub(crate) async fn work_in_turn<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> env::Result<T> {
+        let _held = self.turns.hold();
+        let asking = Arc::new(());
+        let job = while_asked(&asking, job);
+        let done = self.env.spawn().work_in_turn(self.turns.current(), job).await?;
+        drop(asking);
+        Ok(done.expect("who asked is still here"))
+    }
+
+    /// As [`Core::work_in_turn`], however many wait.
+    ///
+    /// # Errors
+    /// The job panicked.
+    pub(crate) async fn work_at_last<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> env::Result<T> {
+        loop {
+            match self.work_in_turn(job.clone()).await {
+                Err(error) if error.kind == ErrorKind::Busy => self.env.clock().sleep(WAIT).await,
+                done => return done,
+            }
+        }
     }
 
     /// Lets others run, where whoever calls it has run for long enough.
@@ -478,6 +514,15 @@ async fn remove_reserves_of_others<E: Env>(env: &E, dir: &Path, cores: u16) {
     {
         env.disk().remove(&dir.join(&entry.name)).await.ok();
     }
+}
+
+/// A job that is not begun where `asking` is given up before.
+fn while_asked<T>(
+    asking: &Arc<()>,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> impl FnOnce() -> Option<T> + Send + 'static {
+    let asked = Arc::downgrade(asking);
+    move || (asked.strong_count() > 0).then(job)
 }
 
 /// An answer under way.

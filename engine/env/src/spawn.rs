@@ -1,6 +1,7 @@
 //! Tasks on this core, and work that leaves it.
 
 use crate::Result;
+use crate::turns::Lane;
 
 /// Runs things.
 #[allow(async_fn_in_trait, reason = "futures stay on the core that made them")]
@@ -24,6 +25,22 @@ pub trait Spawn: Clone + 'static {
     /// Runs `job` on a worker thread (heavy work: hashing, sealing a buffer). `Busy` where too many
     /// wait.
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T>;
+
+    /// As [`Spawn::work`], for a step of a search that no core can give: it stands before nobody's documents.
+    /// Callers have turns, and none of them has all threads. Whoever asks says whose turn it is.
+    async fn work_in_turn<T: Send + 'static>(
+        &self,
+        _lane: Lane,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work(job).await
+    }
+
+    /// As [`Spawn::work_in_turn`], for a job that nobody waits for; it may run here, where there is no room for
+    /// one more.
+    fn work_unawaited(&self, _lane: Lane, job: impl FnOnce() + Send + 'static) {
+        job();
+    }
 
     /// As [`Spawn::work`], for jobs of milliseconds that somebody waits for (password hashes): they
     /// never stand behind long ones.

@@ -18,6 +18,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use base::CoreId;
+use env::turns::Lane;
 use env::{Error, ErrorKind, Result, Spawn};
 use glommio::{ExecutorJoinHandle, LocalExecutorBuilder, Placement};
 
@@ -310,6 +311,18 @@ impl Spawn for RuntimeSpawn {
 
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         self.workers.heavy.run("heavy work", job).await
+    }
+
+    async fn work_in_turn<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.workers.search.run_for(lane, "step of a search", job).await
+    }
+
+    fn work_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {
+        self.workers.search.run_unawaited(lane, job);
     }
 
     async fn work_short<T: Send + 'static>(

@@ -73,11 +73,13 @@ mod tests {
     use futures_lite::future::block_on;
 
     use super::*;
-    use crate::workers::PoolOptions;
+    use crate::workers::{OfOne, PoolOptions};
 
     #[test]
     fn jobs_that_get_no_processor_are_paused_for_and_others_not() {
-        let options = PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max: 8 };
+        let of_one = OfOne::ALL;
+        let options =
+            PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max: 8, of_one };
         let pool = Pool::start(&options).expect("threads can be made");
         let pauses = Pauses::new(pool.clone());
         let begun = Instant::now();

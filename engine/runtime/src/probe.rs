@@ -13,7 +13,7 @@ use env::meter::Timed;
 
 use crate::system;
 use crate::watchdog::Beat;
-use crate::workers::Workers;
+use crate::workers::{Pool, Workers};
 
 /// Ticks of the kernel's clocks in a second, as `/proc` shows them on every Linux of today.
 const TICKS_PER_SECOND: u64 = 100;
@@ -103,7 +103,8 @@ impl Measure for Probe {
         process.virtual_bytes = stat_field(&stat, 23).unwrap_or(0);
         let (mut pools, mut cores) = (Vec::new(), Vec::new());
         if let Some((workers, beats)) = self.held.watched.get() {
-            pools = [&workers.heavy, &workers.short, &workers.files].map(|pool| pool.load()).into();
+            let Workers { heavy, search, short, files } = workers;
+            pools = [heavy, search, short, files].map(Pool::load).into();
             let load = |beat: &Arc<Beat>| CoreLoad {
                 stalls: beat.stalls.get(),
                 stalled_ms: beat.stalled_ms.get(),

@@ -1,28 +1,38 @@
 //! Threads beside the executors, for work that would stall a core.
 //!
-//! Three pools, so that no kind waits behind another:
+//! Four pools, so that no kind waits behind another:
 //!
-//! | pool    | threads                      | priority | for                                    |
-//! |---------|------------------------------|----------|----------------------------------------|
-//! | `heavy` | half the cores, at least one | lowest   | merges, dictionaries, big documents    |
-//! | `short` | one, or as set               | low      | password hashes: somebody waits        |
-//! | `files` | one for each core            | normal   | calls that io_uring does not offer     |
+//! | pool     | threads                      | priority | for                                    |
+//! |----------|------------------------------|----------|----------------------------------------|
+//! | `heavy`  | half the cores, at least one | lowest   | merges, dictionaries, big documents    |
+//! | `search` | the cores and one, at least four | lowest | steps of searches that no core can give |
+//! | `short`  | one, or as set               | low      | password hashes: somebody waits        |
+//! | `files`  | one for each core            | normal   | calls that io_uring does not offer     |
+//!
+//! A step of a dear search may take seconds, and a caller may ask for hundreds of them. So these have more threads
+//! than there are processors, which the kernel shares out; callers have turns, and none has the last thread
+//! ([`line`]). On one thread, first come first served, one order by ten thousand keys let everybody's documents of
+//! 40 KB wait 4.8 s, and everybody's phrases 12 s.
 //!
 //! Always true
 //! 1. A job that panics ends alone: its caller gets an error, the thread goes on.
-//! 2. `heavy` and `short` refuse (`Busy`) beyond their bound; `files` holds at most what the
+//! 2. `heavy`, `search` and `short` refuse (`Busy`) beyond their bound; `files` holds at most what the
 //!    callers await, each of them one job.
 //! 3. Jobs that nobody awaits any more still run: they may hold half a rename.
 
-use std::collections::VecDeque;
+mod line;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use env::meter::Counter;
+use env::turns::Lane;
 use env::{Error, ErrorKind, Result};
 
 use crate::system::{self, ThreadClock};
+use line::Line;
+pub use line::OfOne;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -37,6 +47,8 @@ pub struct PoolOptions {
     pub niceness: i32,
     /// Jobs that may wait; one more is refused.
     pub waiting_max: usize,
+    /// What of this one caller may have.
+    pub of_one: OfOne,
 }
 
 /// A pool of threads; clones share it. The threads end when the last clone is dropped.
@@ -63,9 +75,8 @@ struct Shared {
     refused: Counter,
 }
 
-#[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    jobs: Line<Job>,
     closed: bool,
 }
 
@@ -75,12 +86,13 @@ impl Shared {
     }
 
     /// The next job; `None` when the pool is closed and all jobs are done.
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<(Lane, Job)> {
         let mut queue = self.lock();
         loop {
-            if let Some(job) = queue.jobs.pop_front() {
-                return Some(job);
+            if let Some(taken) = queue.jobs.take() {
+                return Some(taken);
             }
+            // What is left is of callers who have jobs at work, on threads that go on with theirs.
             if queue.closed {
                 return None;
             }
@@ -93,7 +105,7 @@ impl Pool {
     /// Starts the threads.
     pub fn start(options: &PoolOptions) -> Result<Self> {
         let shared = Arc::new(Shared {
-            queue: Mutex::default(),
+            queue: Mutex::new(Queue { jobs: Line::new(options.of_one), closed: false }),
             ready: Condvar::new(),
             clocks: Mutex::default(),
             begun: Counter::new(),
@@ -116,10 +128,11 @@ impl Pool {
                     if let Some(clock) = ThreadClock::of_this_thread() {
                         shared.clocks.lock().unwrap_or_else(PoisonError::into_inner).push(clock);
                     }
-                    while let Some(job) = shared.next() {
+                    while let Some((lane, job)) = shared.next() {
                         shared.begun.add(1);
                         job();
                         shared.ended.add(1);
+                        shared.lock().jobs.end(lane);
                         system::give_back_if_asked();
                     }
                 })
@@ -135,26 +148,53 @@ impl Pool {
         what: &'static str,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
+        self.run_for(Lane::default(), what, job).await
+    }
+
+    /// As [`Pool::run`], for this caller.
+    pub async fn run_for<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        what: &'static str,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
         let (reply, answer) = env::reply::channel();
         let job: Job = Box::new(move || match catch_unwind(AssertUnwindSafe(job)) {
             Ok(value) => reply.send(value),
             Err(_) => drop(reply),
         });
-        {
-            let mut queue = self.owner.shared.lock();
-            if queue.jobs.len() >= self.owner.waiting_max {
-                self.owner.shared.refused.add(1);
-                return Err(Error::new(
-                    ErrorKind::Busy,
-                    format!("{what}: {} jobs wait for a worker already", queue.jobs.len()),
-                ));
-            }
-            queue.jobs.push_back(job);
+        if let Err((waiting, _)) = self.push(lane, job) {
+            return Err(Error::new(
+                ErrorKind::Busy,
+                format!("{what}: {waiting} jobs wait for a worker already"),
+            ));
         }
-        self.owner.shared.ready.notify_one();
         answer
             .await
             .ok_or_else(|| Error::new(ErrorKind::Io, format!("{what}: the worker panicked")))
+    }
+
+    /// Runs `job` for this caller, at some time; here, where too many wait.
+    pub fn run_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {
+        // A panic ends the job alone, as it does where somebody waits.
+        let job = move || drop(catch_unwind(AssertUnwindSafe(job)));
+        if let Err((_, job)) = self.push(lane, Box::new(job)) {
+            job();
+        }
+    }
+
+    /// Lets a job wait for a thread; gives it back where too many do, with their number.
+    fn push(&self, lane: Lane, job: Job) -> std::result::Result<(), (usize, Job)> {
+        let Owner { shared, waiting_max, .. } = &*self.owner;
+        let mut queue = shared.lock();
+        if let Some(waiting) = queue.jobs.crowd(lane, *waiting_max) {
+            shared.refused.add(1);
+            return Err((waiting, job));
+        }
+        queue.jobs.push(lane, job);
+        drop(queue);
+        shared.ready.notify_one();
+        Ok(())
     }
 
     /// What the pool does, and has done.
@@ -205,11 +245,13 @@ impl Drop for Owner {
     }
 }
 
-/// The three pools of a process.
+/// The pools of a process.
 #[derive(Clone, Debug)]
 pub struct Workers {
     /// Long work.
     pub heavy: Pool,
+    /// Long steps of searches, by callers in turns.
+    pub search: Pool,
     /// Work of milliseconds that somebody waits for.
     pub short: Pool,
     /// Calls on files.
@@ -234,24 +276,36 @@ impl Default for Short {
 impl Workers {
     /// Starts them for `cores` executors.
     pub fn start(cores: usize, short: Short) -> Result<Self> {
+        // One caller can fill all processors, and never has the thread that others need.
+        let searching = (cores + 1).max(4);
         Ok(Self {
             heavy: Pool::start(&PoolOptions {
                 name: "heavy",
                 threads: cores / 2,
                 niceness: 19,
                 waiting_max: 1024,
+                of_one: OfOne::ALL,
+            })?,
+            search: Pool::start(&PoolOptions {
+                name: "search",
+                threads: searching,
+                niceness: 19,
+                waiting_max: 1024,
+                of_one: OfOne { running_max: searching - 1, waiting_max: 512 },
             })?,
             short: Pool::start(&PoolOptions {
                 name: "short",
                 threads: short.threads,
                 niceness: 5,
                 waiting_max: short.waiting_max,
+                of_one: OfOne::ALL,
             })?,
             files: Pool::start(&PoolOptions {
                 name: "files",
                 threads: cores,
                 niceness: 0,
                 waiting_max: usize::MAX,
+                of_one: OfOne::ALL,
             })?,
         })
     }
@@ -266,8 +320,88 @@ mod tests {
     use super::*;
 
     fn pool(waiting_max: usize) -> Pool {
-        Pool::start(&PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max })
+        let of_one = OfOne::ALL;
+        Pool::start(&PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max, of_one })
             .expect("threads can be made")
+    }
+
+    /// A job that runs until it is released; it is asked for on a thread of its own, as by another core.
+    struct Blocked {
+        release: mpsc::Sender<()>,
+        asks: std::thread::JoinHandle<Result<()>>,
+    }
+
+    impl Blocked {
+        /// Waits for a thread of the pool; says when it begins.
+        fn ask(pool: &Pool, lane: Lane, begins: &mpsc::Sender<Lane>) -> Self {
+            let (pool, begins) = (pool.clone(), begins.clone());
+            let (release, released) = mpsc::channel::<()>();
+            let asks = std::thread::spawn(move || {
+                block_on(pool.run_for(lane, "blocked", move || {
+                    begins.send(lane).expect("the test listens");
+                    released.recv().expect("the test releases");
+                }))
+            });
+            Self { release, asks }
+        }
+
+        fn end(self) {
+            self.release.send(()).expect("it runs");
+            assert_eq!(self.asks.join().expect("no panic"), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_nobody_awaits_runs_on_a_thread_or_where_too_many_wait_here() {
+        let pool = pool(1);
+        let (begins, begun) = mpsc::channel();
+        let first = Blocked::ask(&pool, Lane::default(), &begins);
+        begun.recv().expect("it runs");
+        let here = std::thread::current().id();
+        let (tell, told) = mpsc::channel();
+        for _ in 0..2 {
+            let tell = tell.clone();
+            let job = move || tell.send(std::thread::current().id()).expect("the test listens");
+            pool.run_unawaited(Lane::default(), job);
+        }
+        assert_eq!(told.recv(), Ok(here), "the second found no room");
+        first.end();
+        assert_ne!(told.recv(), Ok(here));
+    }
+
+    /// One caller's jobs had all threads, and those of others began when they ended: seconds later.
+    #[test]
+    fn a_caller_with_many_searches_leaves_a_thread_for_others() {
+        let workers = Workers::start(2, Short::default()).expect("threads can be made");
+        let (many, few) = (Lane(1), Lane(2));
+        let (begins, begun) = mpsc::channel();
+        let greedy: Vec<Blocked> =
+            (0..8).map(|_| Blocked::ask(&workers.search, many, &begins)).collect();
+        for _ in 0..3 {
+            assert_eq!(begun.recv(), Ok(many));
+        }
+        while workers.search.waiting_count() < 5 {
+            std::thread::yield_now();
+        }
+        let other = Blocked::ask(&workers.search, few, &begins);
+        assert_eq!(begun.recv(), Ok(few), "it came last, and is the next that begins");
+        let load = workers.search.load();
+        assert_eq!((load.threads, load.active, load.waiting), (4, 4, 5));
+        // Documents wait for none of them, nor do searches for documents.
+        let document = Blocked::ask(&workers.heavy, Lane::default(), &begins);
+        assert_eq!(begun.recv(), Ok(Lane::default()));
+        other.end();
+        let another = Blocked::ask(&workers.search, few, &begins);
+        assert_eq!(begun.recv(), Ok(few));
+        another.end();
+        document.end();
+        // Which of them began first is chance: each is told to end, and the rest begin.
+        for job in &greedy {
+            job.release.send(()).expect("it waits or runs");
+        }
+        for job in greedy {
+            assert_eq!(job.asks.join().expect("no panic"), Ok(()));
+        }
     }
 
     #[test]

@@ -261,6 +261,12 @@ fn work_leaves_the_core_and_tasks_share_it() {
         let worker = spawn.work(|| std::thread::current().id()).await.expect("run");
         let short = spawn.work_short(|| std::thread::current().id()).await.expect("run");
         assert!(worker != core_thread && short != core_thread && worker != short);
+        let lane = env::turns::Lane(7);
+        let step = spawn.work_in_turn(lane, || std::thread::current().id()).await.expect("run");
+        assert!(
+            ![core_thread, worker, short].contains(&step),
+            "searches have threads of their own"
+        );
         let panicked = spawn.work(|| panic!("on purpose")).await.expect_err("an error, no hang");
         assert_eq!(panicked.kind, ErrorKind::Io);
 

@@ -193,7 +193,7 @@ impl<E: Env> Core<E> {
         let aggs = request.aggs.clone();
         let job = move || reduce_all(&aggs, shards, most);
         let done = self
-            .work(job)
+            .work_in_turn(job)
             .await
             .map_err(|_| Error::rejected("too many searches wait for a worker"))?;
         done.map_err(in_reduction)

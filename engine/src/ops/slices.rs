@@ -11,21 +11,18 @@ use std::time::Duration;
 
 use base::CoreId;
 use env::budget::Holder;
-use env::{Clock, Env, Spawn, reply};
+use env::{Clock, Env, ErrorKind, Spawn, reply};
 use search::phase::{Pace, Progress, STEP_WORK, Shared, Slice};
 use search::plan::Plan;
 use search::result::Partial;
 
-use crate::core::Core;
+use crate::core::{Core, WAIT};
 use crate::error::{Error, Result};
 use crate::host::call::{Message, SliceCall};
 
 /// Postings, points or documents that one core looks at before cutting pays: a hop costs about
 /// 10 µs there and back.
 const CUT_COST: u64 = 100_000;
-
-/// How long what only a worker may do waits, where too much waits for one.
-const WAIT: Duration = Duration::from_millis(5);
 
 /// What the slices of one shard found, with the place of the shard; or the damage that was met.
 pub(crate) type Part = (u32, std::result::Result<Partial, segment::Error>);
@@ -53,12 +50,13 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<Part>> {
         let cores = usize::from(self.shared.config.cores);
         // Where there is nobody to share with, what it costs need not be known.
-        let wide = cores > 1
-            && (plans.iter().any(|(_, plan)| plan.is_heavy_anywhere())
-                || plans.iter().map(|(_, plan)| plan.cost()).sum::<u64>() > CUT_COST);
+        let wide = cores > 1 && self.is_wide(plans).await;
         let mut hands: Vec<Vec<(u32, Slice)>> = (0..cores).map(|_| Vec::new()).collect();
         let here = usize::from(self.id.get());
         for (at, (target, plan)) in plans.iter().enumerate() {
+            if at > 0 {
+                self.env.spawn().yield_if_needed().await;
+            }
             let shared = Arc::new(Shared::default());
             let parts = plan.cut(if wide { cores } else { 1 });
             for (part_at, parts) in parts.into_iter().enumerate() {
@@ -104,6 +102,21 @@ impl<E: Env> Core<E> {
         Ok(partials)
     }
 
+    /// Is it worth it to cut these plans?
+    async fn is_wide(&self, plans: &[(u32, Arc<Plan>)]) -> bool {
+        let mut cost = 0u64;
+        for (at, (_, plan)) in plans.iter().enumerate() {
+            if at > 0 {
+                self.env.spawn().yield_if_needed().await;
+            }
+            cost = cost.saturating_add(plan.cost());
+            if cost > CUT_COST || plan.is_heavy_anywhere() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Runs slices one after the other in steps. Where nobody wants them any more none begins, and the
     /// one at work ends.
     pub(crate) async fn run_slices(
@@ -116,6 +129,9 @@ impl<E: Env> Core<E> {
         for (target, slice) in slices {
             if !(until.is_wanted)() {
                 break;
+            }
+            if !partials.is_empty() {
+                self.env.spawn().yield_if_needed().await;
             }
             partials.push((target, self.run_slice(slice, &until, &mut pace).await));
         }
@@ -132,7 +148,7 @@ impl<E: Env> Core<E> {
         while !slice.is_heavy() {
             let begun = clock.monotonic();
             match slice.step_on_core(pace.work())? {
-                Progress::Done => return Ok(slice.finish()),
+                Progress::Done => return Ok(self.finished(slice).await),
                 Progress::More => {}
                 Progress::Missing(mut missing) => missing.fetch(),
             }
@@ -140,11 +156,28 @@ impl<E: Env> Core<E> {
             pace.took(now.saturating_sub(begun));
             if until.is_over(now) {
                 slice.stop();
-                return Ok(slice.finish());
+                return Ok(self.finished(slice).await);
             }
             self.env.spawn().yield_if_needed().await;
         }
         self.run_heavy(slice, until).await
+    }
+
+    /// What a slice found: in order, which for many hits by many keys is a worker's.
+    async fn finished(&self, mut slice: Slice) -> Partial {
+        if !slice.ends_long() {
+            return slice.finish();
+        }
+        self.finished_away(&Arc::new(Mutex::new(slice))).await
+    }
+
+    async fn finished_away(&self, slice: &Arc<Mutex<Slice>>) -> Partial {
+        if !lock(slice).ends_long() {
+            return lock(slice).finish();
+        }
+        let lent = Arc::clone(slice);
+        let done = self.work_at_last(move || lock(&lent).finish()).await;
+        done.unwrap_or_else(|_| lock(slice).finish())
     }
 
     /// Goes on with a slice whose steps may be long, on workers; where too many jobs wait for one, here, but for
@@ -164,9 +197,9 @@ impl<E: Env> Core<E> {
                 slice.step(work)
             };
             let is_dear = lock(&slice).is_dear();
-            let progress = match self.work(step).await {
+            let progress = match self.work_in_turn(step).await {
                 Ok(progress) => progress,
-                Err(_) if is_dear => {
+                Err(error) if is_dear && error.kind == ErrorKind::Busy => {
                     clock.sleep(WAIT).await;
                     Ok(Progress::More)
                 }
@@ -183,7 +216,7 @@ impl<E: Env> Core<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
-        Ok(lock(&slice).finish())
+        Ok(self.finished_away(&slice).await)
     }
 }
 

@@ -62,7 +62,7 @@ impl<E: Env> Core<E> {
             let own = &mut Statistics::default();
             weigh_whole(&bound, &view, &mut blocks, &terms, |_| Among::Alone, own)
         };
-        let done = self.env.spawn().work_short(job).await;
+        let done = self.work_in_turn(job).await;
         done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
     }
 
