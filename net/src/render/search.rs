@@ -22,15 +22,29 @@ pub struct Manner<'a> {
     pub trace: Trace,
 }
 
-/// The answer to a search.
-pub fn answer(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>) {
+/// So many bytes are written between two pauses: some 100 µs, where they are numbers.
+const BYTES_AT_ONCE: usize = 16 << 10;
+
+/// The answer to a search. Between hits others have their turn: a thousand of them with a thousand keys each held a
+/// core 30 ms.
+pub async fn answer(
+    writer: &mut Writer<'_>,
+    reply: SearchReply,
+    manner: Manner<'_>,
+    pause: &impl AsyncFn(),
+) {
     writer.begin_object();
-    members(writer, reply, manner);
+    members(writer, reply, manner, pause).await;
     writer.end_object();
 }
 
 /// Its members.
-pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>) {
+pub async fn members(
+    writer: &mut Writer<'_>,
+    mut reply: SearchReply,
+    manner: Manner<'_>,
+    pause: &impl AsyncFn(),
+) {
     if let Some(id) = &reply.scroll_id {
         writer.field_str("_scroll_id", id);
     }
@@ -46,11 +60,20 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
     }
     shards(writer, &reply.shards, manner);
     if reply.shards.total == 0 {
-        let none = SearchResult { max_score: Some(0.0), ..reply.result.clone() };
-        hits(writer, &none, manner.total_as_int);
-    } else {
-        hits(writer, &reply.result, manner.total_as_int);
+        reply.result.max_score = Some(0.0);
     }
+    begin_hits(writer, &reply.result, manner.total_as_int);
+    let mut paused = writer.written().len();
+    // Each hit goes when it is written, so that not all of them go at once.
+    for hit in std::mem::take(&mut reply.result.hits) {
+        self::hit(writer, &hit, manner.total_as_int);
+        drop(hit);
+        if writer.written().len() - paused > BYTES_AT_ONCE {
+            pause().await;
+            paused = writer.written().len();
+        }
+    }
+    writer.end_array().end_object();
     if let Some(found) = &reply.result.aggs {
         let how = How { typed: manner.typed_keys, total_as_int: manner.total_as_int };
         aggs::aggregations(writer, found, how);
@@ -67,6 +90,15 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
 
 /// `"hits":{…}`.
 pub fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
+    begin_hits(writer, found, total_as_int);
+    for hit in &found.hits {
+        self::hit(writer, hit, total_as_int);
+    }
+    writer.end_array().end_object();
+}
+
+/// What stands before the hits.
+fn begin_hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
     writer.key("hits").begin_object();
     total(writer, found.total, total_as_int);
     writer.key("max_score");
@@ -75,10 +107,6 @@ pub fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
         _ => writer.null(),
     };
     writer.key("hits").begin_array();
-    for hit in &found.hits {
-        self::hit(writer, hit, total_as_int);
-    }
-    writer.end_array().end_object();
 }
 
 /// The answer to a count.
@@ -254,6 +282,10 @@ pub fn explanation(writer: &mut Writer<'_>, node: &Explanation) {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
     use engine::ops::ShardFailure;
     use env::Bytes;
     use search::result::SearchResult;
@@ -265,7 +297,11 @@ mod tests {
 
     fn text(reply: &SearchReply, manner: Manner<'_>) -> String {
         let mut out = Vec::new();
-        answer(&mut Writer::new(&mut out), reply, manner);
+        {
+            let mut writer = Writer::new(&mut out);
+            let made = pin!(answer(&mut writer, reply.clone(), manner, &async || {}));
+            assert!(made.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        }
         String::from_utf8(out).expect("UTF-8")
     }
 
@@ -304,6 +340,27 @@ mod tests {
             text(&reply(vec![hit]), MANNER),
             r#"{"took":3,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{"total":{"value":2,"relation":"eq"},"max_score":0.13353139,"hits":[{"_index":"a","_id":"1","_score":0.13353139,"_source":{"x":1}}]}}"#
         );
+    }
+
+    #[test]
+    fn others_have_turns_between_the_hits_of_a_long_answer() {
+        let pauses = |hits: usize, keys: usize| {
+            let hit = Hit { index: "a".into(), sort: vec![Key::Long(7); keys], ..Hit::default() };
+            let (mut out, turns) = (Vec::new(), Cell::new(0));
+            {
+                let mut writer = Writer::new(&mut out);
+                let pause = async || turns.set(turns.get() + 1);
+                let made = pin!(answer(&mut writer, reply(vec![hit; hits]), MANNER, &pause));
+                assert!(made.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+            }
+            let told = json::parse(&out).expect("JSON");
+            let told = told.get("hits").and_then(|hits| hits.get("hits")).expect("hits");
+            assert_eq!(told.as_array().map(<[_]>::len), Some(hits));
+            turns.get()
+        };
+        assert_eq!(pauses(10, 3), 0, "an everyday answer goes at once");
+        assert_eq!(pauses(100, 10_000), 100);
+        assert!(pauses(10_000, 3) > 10);
     }
 
     #[test]

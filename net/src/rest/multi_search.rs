@@ -9,7 +9,7 @@ use engine::ops::IndicesOptions;
 use engine::ops::search::{SearchCall, SearchReply};
 use engine::{Error, Result};
 use env::{Bytes, Clock, Env, Spawn};
-use json::Value;
+use json::{Value, Writer};
 
 use crate::call::Call;
 use crate::fail;
@@ -84,39 +84,41 @@ pub(super) async fn multi_search_by<E: Env>(
     let hits = replies.iter().flatten().filter_map(|reply| reply.memory.as_ref());
     // The answer repeats them.
     let room = call.core.room("fetched_hits", hits.map(|memory| memory.bytes()).sum())?;
-    Ok(answer(call, took, (&replies, room.bytes()), total_as_int).counted(room))
+    Ok(answer(call, took, (replies, room.bytes()), total_as_int).await.counted(room))
 }
 
-fn answer<E: Env>(
+async fn answer<E: Env>(
     call: &Call<'_, E>,
     took: Duration,
-    (replies, bytes): (&[Result<SearchReply>], usize),
+    (replies, bytes): (Vec<Result<SearchReply>>, usize),
     total_as_int: bool,
 ) -> Reply {
     let node = call.core.shared().config.info.id.as_str();
     // It was looked at when the request was routed.
     let typed_keys = call.params.flag("typed_keys", false).unwrap_or(false);
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    call.json_of(200, bytes, |writer| {
-        writer.begin_object().field_u64("took", took.as_millis() as u64);
-        writer.key("responses").begin_array();
-        for reply in replies {
-            writer.begin_object();
-            match reply {
-                Ok(reply) => {
-                    render::members(writer, reply, manner);
-                    writer.field_u64("status", 200);
-                }
-                Err(error) => {
-                    writer.key("error");
-                    fail::whole(writer, error, call.trace);
-                    writer.field_u64("status", u64::from(error.status));
-                }
+    let pause = async || call.core.env().spawn().yield_if_needed().await;
+    let mut body = Vec::with_capacity(256 + bytes);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().field_u64("took", took.as_millis() as u64);
+    writer.key("responses").begin_array();
+    for reply in replies {
+        writer.begin_object();
+        match reply {
+            Ok(reply) => {
+                render::members(&mut writer, reply, manner, &pause).await;
+                writer.field_u64("status", 200);
             }
-            writer.end_object();
+            Err(error) => {
+                writer.key("error");
+                fail::whole(&mut writer, &error, call.trace);
+                writer.field_u64("status", u64::from(error.status));
+            }
         }
-        writer.end_array().end_object();
-    })
+        writer.end_object();
+    }
+    writer.end_array().end_object();
+    Reply::json(200, body)
 }
 
 /// Reads the pairs of lines.

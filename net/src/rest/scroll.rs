@@ -4,7 +4,7 @@ use engine::ops::IndicesOptions;
 use engine::ops::scroll::MomentCall;
 use engine::ops::search::KeepAlive;
 use engine::{Error, Result};
-use env::Env;
+use env::{Env, Spawn};
 use json::Value;
 
 use super::document::preference;
@@ -34,7 +34,8 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut body = Vec::with_capacity(256 + bytes);
     let node = call.core.shared().config.info.id.as_str();
     let manner = Manner { total_as_int, typed_keys: false, node, trace: call.trace };
-    render::answer(&mut json::Writer::new(&mut body), &reply, manner);
+    let pause = async || call.core.env().spawn().yield_if_needed().await;
+    render::answer(&mut json::Writer::new(&mut body), reply, manner, &pause).await;
     Ok(Reply::json(200, body).counted(room))
 }
 

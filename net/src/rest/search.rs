@@ -3,7 +3,7 @@
 use engine::ops::IndicesOptions;
 use engine::ops::search::SearchCall;
 use engine::{Error, Result};
-use env::Env;
+use env::{Env, Spawn};
 use search::dsl::{COUNT_PARAMS, SEARCH_PARAMS};
 
 use super::document::preference;
@@ -33,7 +33,8 @@ pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> 
     let node = call.core.shared().config.info.id.as_str();
     let typed_keys = call.params.flag("typed_keys", false)?;
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    render::answer(&mut json::Writer::new(&mut body), &reply, manner);
+    let pause = async || call.core.env().spawn().yield_if_needed().await;
+    render::answer(&mut json::Writer::new(&mut body), reply, manner, &pause).await;
     Ok(Reply::json(200, body).counted(room))
 }
 
