@@ -95,6 +95,8 @@ pub struct SearchRequest {
     pub has_inner: bool,
     /// Meeting an index may take milliseconds: automata of expressions or of long words are made.
     pub costly: bool,
+    /// Bytes of its text.
+    pub text_bytes: usize,
     /// Stars in its text: names of fields that may be patterns, each of which is met by each field of
     /// an index.
     pub stars: usize,
@@ -153,6 +155,7 @@ impl Default for SearchRequest {
             rescore: Vec::new(),
             has_inner: false,
             costly: false,
+            text_bytes: 0,
             stars: 0,
             families: false,
             scripted: false,

@@ -37,6 +37,12 @@ use crate::node::Entry;
 /// Fields that meet patterns on the executor: thirty nanoseconds each.
 const MET_HERE_MAX: usize = 16 << 10;
 
+/// Values that are tried by formats of dates on the executor: fifty nanoseconds each.
+const TRIED_HERE_MAX: usize = 16 << 10;
+
+/// A value of a request takes so many bytes at least.
+const VALUE_BYTES: usize = 4;
+
 /// One shard that is asked.
 pub(super) struct Target {
     pub(super) index: Arc<Index>,
@@ -283,7 +289,10 @@ impl<E: Env> Core<E> {
         let asked = self.asked(boosted, limits);
         // Each pattern is met by each field.
         let met = request.stars.saturating_mul(asked.mapping.fields().len());
-        if !request.costly && met <= MET_HERE_MAX {
+        // A value that is no date is tried by each format of one.
+        let tried =
+            (request.text_bytes / VALUE_BYTES).saturating_mul(asked.mapping.date_formats_max());
+        if !request.costly && met <= MET_HERE_MAX && tried <= TRIED_HERE_MAX {
             return asked.bind(request, sight, limits);
         }
         let (request, limits) = (request.clone(), limits.clone());

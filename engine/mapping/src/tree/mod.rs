@@ -243,6 +243,11 @@ impl Mapping {
         self.inner.flat.fields.iter()
     }
 
+    /// Formats of the date that has most of them.
+    pub fn date_formats_max(&self) -> usize {
+        self.inner.flat.date_formats_max
+    }
+
     /// The fields that say themselves how they score, sorted by path.
     pub fn similar_fields(&self) -> &[Arc<Field>] {
         &self.inner.flat.similar

@@ -199,6 +199,8 @@ pub(super) struct Flat {
     pub similar: Vec<Arc<Field>>,
     /// A field is of a kind whose values are judged by several at once.
     pub dependent: bool,
+    /// Formats of the date that has most of them: a value is tried by each.
+    pub date_formats_max: usize,
     /// Mappers: objects, fields, multi-fields and aliases.
     pub total: u64,
     /// Equal trees have equal ones.
@@ -223,6 +225,7 @@ impl Flat {
             stored: Vec::new(),
             similar: Vec::new(),
             dependent: false,
+            date_formats_max: 0,
             total: 0,
             likeness: 0,
             bytes: 0,
@@ -248,6 +251,8 @@ impl Flat {
         }
         flat.nested.sort();
         flat.dependent = flat.fields.iter().any(|field| super::members::depends(field));
+        let formats = flat.fields.iter().filter_map(|field| field.date_formats());
+        flat.date_formats_max = formats.max().unwrap_or(0);
         flat.stored = stored_paths(&flat.fields);
         let similar = flat.fields.iter().filter(|field| field.similarity().is_some());
         flat.similar = similar.cloned().collect();

@@ -278,6 +278,15 @@ impl Field {
         matches!(&self.kind, Kind::Text(text) if matches!(text.flavor, TextFlavor::Beginnings(..)))
     }
 
+    /// By how many formats a value is tried, where it is a date.
+    pub(crate) fn date_formats(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Date(date) => Some(date.format.alternatives()),
+            Kind::Range(range) => range.format.as_ref().map(|format| format.alternatives()),
+            _ => None,
+        }
+    }
+
     /// How it scores, where it says so itself: the name of a similarity.
     pub fn similarity(&self) -> Option<&str> {
         match &self.kind {

@@ -124,6 +124,7 @@ fn foresee(request: &mut SearchRequest, text: &str, params: &[(String, String)])
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     // Lists of names are compiled for each index.
     request.costly |= text.len() > LONG_TEXT_BYTES;
+    request.text_bytes = text.len();
     let stars = |text: &str| text.bytes().filter(|byte| *byte == b'*').count();
     request.stars = stars(text) + params.iter().map(|(_, value)| stars(value)).sum::<usize>();
     // They look at all fields where they name none.
