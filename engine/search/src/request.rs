@@ -167,6 +167,9 @@ impl Default for SearchRequest {
     }
 }
 
+/// What is made of a text of so many bytes goes in less than half a millisecond.
+const LARGE_BYTES: usize = 64 << 10;
+
 /// Elasticsearch's default of `batched_reduce_size`.
 pub const REDUCE_AT_ONCE: u32 = 512;
 
@@ -185,6 +188,28 @@ impl SearchRequest {
     pub fn window(&self) -> usize {
         let page = self.from as usize + self.size as usize;
         self.rescore.iter().map(|one| one.window as usize).fold(page, usize::max)
+    }
+
+    /// What of the request says how hits that were found make a page: a copy that costs little, however large
+    /// the query is.
+    #[must_use]
+    pub fn page(&self) -> Self {
+        Self {
+            from: self.from,
+            size: self.size,
+            sort: self.sort.clone(),
+            total: self.total,
+            track_scores: self.track_scores,
+            terminate_after: self.terminate_after,
+            tiebreak: self.tiebreak,
+            collapse: self.collapse.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Is what it means in so many indices so much that it takes a while to go?
+    pub fn is_large(&self, indices: usize) -> bool {
+        self.text_bytes.saturating_mul(indices) > LARGE_BYTES
     }
 
     /// The order is the score's, best first: nothing else need be compared.

@@ -5,11 +5,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::DocId;
+use cluster::Index;
 use env::{Bytes, Clock, Env};
+use mapping::Mapping;
 use search::SearchRequest;
 use search::dsl;
-use search::plan::{Plan, show};
-use search::result::Ranked;
+use search::plan::{Bound, Plan, show};
 use search::score::explain::{self, Explained};
 use segment::section::Missing;
 
@@ -115,6 +117,9 @@ impl<E: Env> Core<E> {
             size: 1,
             families,
             scripted: parsed.scripted,
+            costly: parsed.costly,
+            stars: parsed.stars,
+            text_bytes: parsed.text_bytes,
             ..SearchRequest::default()
         };
         let routing = call.routing.clone().unwrap_or_else(|| call.id.clone());
@@ -147,7 +152,7 @@ impl<E: Env> Core<E> {
         if targets.iter().any(|target| target.open.is_some()) {
             // A hidden document looks absent; another is explained by the fields of its kind.
             let mut seen = None;
-            for (kind, target) in limits.each().iter().zip(&targets) {
+            for (kind, target) in limits.each().iter().zip(targets.iter()) {
                 if self.finds(&target.index, target.number, (filters, kind), &call.id).await? {
                     seen = Some(target);
                     break;
@@ -164,14 +169,7 @@ impl<E: Env> Core<E> {
         let plan = self.weigh(bound, view).await?;
         let found = view.find(call.id.as_bytes()).map_err(|error| damaged(&error))?;
         let Some((at, doc)) = found else { return Ok(reply) };
-        let mut missing = Missing::new();
-        let explained = loop {
-            match explain::explain(&plan, &target.index.mapping, at, doc, &mut missing) {
-                Some(explained) => break explained,
-                None => missing.fetch(),
-            }
-        };
-        reply.explained = Some(explained);
+        reply.explained = Some(self.why(&plan, target, (at as u32, doc)).await?);
         if let Some(source) = &call.source {
             let mut request = lookup::get(&call.index, &call.id, call.routing.clone());
             request.source = source.clone();
@@ -203,6 +201,9 @@ impl<E: Env> Core<E> {
             query: parsed.query,
             size: 1,
             scripted: parsed.scripted,
+            costly: parsed.costly,
+            stars: parsed.stars,
+            text_bytes: parsed.text_bytes,
             ..SearchRequest::default()
         };
         let mut held = self.hold(gate, VALIDATE, &call.search).await?;
@@ -221,7 +222,7 @@ impl<E: Env> Core<E> {
         let targets = self.targets_of(gate, VALIDATE, &held, request).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let mut asked = 0;
-        for target in &targets {
+        for target in targets.iter() {
             let known = |seen: &Validated| {
                 seen.index == *target.index.name
                     && (!call.all_shards || seen.shard == Some(target.number))
@@ -233,7 +234,10 @@ impl<E: Env> Core<E> {
             let outcome = match &target.state {
                 State::Ready(_, meaning) => {
                     let bound = target.open.as_ref().unwrap_or(meaning.bound());
-                    Ok(show::clause(&bound.query, &target.index.mapping))
+                    Ok(match call.explain {
+                        true => self.shown(bound, &target.index, request.text_bytes).await?,
+                        false => String::new(),
+                    })
                 }
                 State::Planned(..) => Ok(String::new()),
                 State::Failed(error) => {
@@ -310,12 +314,53 @@ impl OpenPlans {
     }
 }
 
-/// Why a hit scores so by one plan, waiting for what is not there.
-pub(super) fn why(plan: &Plan, target: &Target, ranked: &Ranked) -> Explained {
+/// The query of a longer text is shown on a worker.
+const SHOWN_BYTES_MAX: usize = 8 << 10;
+
+impl<E: Env> Core<E> {
+    /// A query as Lucene prints it; its text had so many bytes.
+    ///
+    /// # Errors
+    /// The worker failed.
+    pub(super) async fn shown(
+        &self,
+        bound: &Arc<Bound>,
+        index: &Arc<Index>,
+        text_bytes: usize,
+    ) -> Result<String> {
+        if text_bytes <= SHOWN_BYTES_MAX {
+            return Ok(show::clause(&bound.query, &index.mapping));
+        }
+        let (bound, index) = (Arc::clone(bound), Arc::clone(index));
+        let job = move || show::clause(&bound.query, &index.mapping);
+        self.work_at_last(job).await.map_err(|error| Error::internal(error.to_string()))
+    }
+
+    /// Why a document of a segment scores so by one plan. A worker looks where that may take long: twenty phrases
+    /// in a document of 900,000 words took 1.4 s.
+    ///
+    /// # Errors
+    /// The worker failed.
+    pub(super) async fn why(
+        &self,
+        plan: &Arc<Plan>,
+        target: &Target,
+        (segment, doc): (u32, DocId),
+    ) -> Result<Explained> {
+        if !explain::is_long(plan) {
+            return Ok(explained(plan, &target.index.mapping, segment, doc));
+        }
+        let (plan, index) = (Arc::clone(plan), Arc::clone(&target.index));
+        let job = move || explained(&plan, &index.mapping, segment, doc);
+        self.work_at_last(job).await.map_err(|error| Error::internal(error.to_string()))
+    }
+}
+
+/// Why it scores so, waiting for what is not there.
+fn explained(plan: &Plan, mapping: &Mapping, segment: u32, doc: DocId) -> Explained {
     let mut missing = Missing::new();
-    let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
     loop {
-        match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
+        match explain::explain(plan, mapping, segment as usize, doc, &mut missing) {
             Some(explained) => return explained,
             None => missing.fetch(),
         }

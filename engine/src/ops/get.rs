@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::Index;
-use env::budget::Taken;
+use env::budget::{Lease, Taken};
 use env::{Bytes, Env};
 use mapping::document::kept::Kept;
 use search::fetch::Shown;
@@ -271,13 +271,21 @@ impl<E: Env> Core<E> {
         bytes: usize,
         job: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let lease = self.lease.clone();
-        let done = self.work(move || match lease.take(bytes) {
-            Some(_taken) => job(),
-            None => Err(Error::no_memory("documents", bytes, lease.total_bytes())),
-        });
-        let done = done.await;
+        let done = self.work(with_room(self.lease.clone(), bytes, job)).await;
         done.map_err(|_| Error::rejected("too many documents wait for a worker"))?
+    }
+
+    /// As [`Core::presented`], where it is what was asked that takes long, not the document: callers have turns.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) async fn presented_in_turn<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        job: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let done = self.work_in_turn(with_room(self.lease.clone(), bytes, job)).await;
+        done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
     }
 
     /// The source as it was asked for; where choosing takes long, a worker does it.
@@ -294,6 +302,18 @@ impl<E: Env> Core<E> {
         }
         let filter = filter.clone();
         self.presented(source.len(), move || filter_source(source, &filter)).await
+    }
+}
+
+/// A job that takes so much memory while it is at work.
+fn with_room<T>(
+    lease: Lease,
+    bytes: usize,
+    job: impl FnOnce() -> Result<T>,
+) -> impl FnOnce() -> Result<T> {
+    move || match lease.take(bytes) {
+        Some(_taken) => job(),
+        None => Err(Error::no_memory("documents", bytes, lease.total_bytes())),
     }
 }
 

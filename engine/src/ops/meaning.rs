@@ -24,6 +24,7 @@ use shard::Touched;
 
 use super::aggregate::{self, TopColumns};
 use super::context::HeldShard;
+use super::leaving::Leaving;
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
@@ -171,6 +172,9 @@ impl<E: Env> Core<E> {
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut held = Vec::new();
         for one in resolved {
+            if !held.is_empty() {
+                self.env.spawn().yield_if_needed().await;
+            }
             match gate::ask(gate, action, &one.index, &one.via) {
                 Ok(_) => {}
                 Err(_) if call.options.ignore_unavailable => continue,
@@ -214,11 +218,15 @@ impl<E: Env> Core<E> {
         action: &'static str,
         held: &[HeldShard],
         request: &SearchRequest,
-    ) -> Result<Vec<Target>> {
+    ) -> Result<Leaving<E, Vec<Target>>> {
         let state = self.state();
         let boosts = self.boosts(request).await?;
-        let mut targets: Vec<Target> = Vec::with_capacity(held.len());
+        let targets: Vec<Target> = Vec::with_capacity(held.len());
+        let mut targets = self.leaving(targets, request.is_large(held.len()));
         for of_index in held.chunk_by(|a, b| a.index == b.index) {
+            if !targets.is_empty() {
+                self.env.spawn().yield_if_needed().await;
+            }
             let first = &of_index[0];
             let limits = gate::ask(gate, action, &first.name, &first.via)?;
             let Some(index) = state.index_by_uuid(first.index) else {

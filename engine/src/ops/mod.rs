@@ -33,6 +33,7 @@ pub mod groups;
 pub mod index_settings;
 mod judge;
 pub(crate) mod kept;
+mod leaving;
 pub(crate) mod limited;
 mod lookup;
 mod meaning;

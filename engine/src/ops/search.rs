@@ -8,7 +8,7 @@ mod fetched;
 mod present;
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base::ShardId;
@@ -21,7 +21,7 @@ use search::fetch::{self, Columns, Fetch};
 use search::phase;
 use search::plan::{Bound, Plan};
 use search::request::SearchRequest;
-use search::result::{Hit, Memory, Merged, Ranked, SearchResult};
+use search::result::{Hit, Memory, Merged, Partial, Ranked, SearchResult};
 use search::score::explain;
 use segment::View;
 use segment::section::Missing;
@@ -31,10 +31,10 @@ pub(super) use fetched::{Asking, Pace, fetched};
 use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
-use super::explain::{OpenPlans, why};
+use super::explain::OpenPlans;
 use super::footprint::{HIT_BYTES, hit_bytes};
+use super::leaving::Leaving;
 use super::meaning::{Rescored, State, Target, shards_of};
-use super::skip::pass_over;
 use super::slow::{Asked, Phase, Source};
 use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
@@ -118,8 +118,8 @@ pub struct CountReply {
 }
 
 /// What all shards together found.
-pub(super) struct Run {
-    targets: Vec<Target>,
+pub(super) struct Run<E: Env> {
+    targets: Leaving<E, Vec<Target>>,
     shards: Shards,
     reduce_phases: u32,
     pub(super) merged: Merged,
@@ -133,7 +133,7 @@ pub(super) struct Run {
     ranks: Option<Taken>,
 }
 
-impl Run {
+impl<E: Env> Run<E> {
     /// The shards that were asked.
     pub(super) fn asked(&self) -> Vec<(Arc<Index>, u32)> {
         shards_of(&self.targets).map(|it| (Arc::clone(&it.index), it.number)).collect()
@@ -204,7 +204,9 @@ impl<E: Env> Core<E> {
         call: &SearchCall,
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
-        let mut request = self.read_search(call).await?;
+        let request = self.read_search(call).await?;
+        let is_large = request.is_large(1);
+        let mut request = self.leaving(request, is_large);
         self.count_search(&request);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         request.shards_unfiltered_max = call.shards_unfiltered_max;
@@ -215,10 +217,10 @@ impl<E: Env> Core<E> {
             ]));
         }
         if let Some(scroll) = &call.scroll {
-            return self.begin_scroll(gate, call, scroll, request, begin).await;
+            return self.begin_scroll(gate, call, scroll, request.stay(), begin).await;
         }
         if let Some(pit) = request.pit.take() {
-            return self.search_moment(gate, call, pit, request, begin).await;
+            return self.search_moment(gate, call, pit, request.stay(), begin).await;
         }
         if request.slice.is_some() {
             return Err(Error::validation(&[
@@ -240,6 +242,8 @@ impl<E: Env> Core<E> {
     pub async fn count(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<CountReply> {
         let begin = self.env.clock().monotonic();
         let request = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
+        let is_large = request.is_large(1);
+        let request = self.leaving(request, is_large);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         let held = self.hold(gate, SEARCH, call).await?;
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
@@ -260,7 +264,7 @@ impl<E: Env> Core<E> {
         request: &SearchRequest,
         partial_results: bool,
         begin: Duration,
-    ) -> Result<Run> {
+    ) -> Result<Run<E>> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, request).await?;
@@ -269,7 +273,7 @@ impl<E: Env> Core<E> {
         let scripts = search::scripted::HEAP_BYTES * usize::from(self.shared.config.cores);
         let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;
         let mut targets = self.targets_of(gate, action, held, request).await?;
-        let skipped = pass_over(request, &mut targets);
+        let skipped = self.pass_over(request, &mut targets).await;
         // What suggests alone counts as that, where it does so.
         let watched = shards_of(&targets).map(Target::shard).filter(|_| !request.suggest_only);
         let mut watched = self.watch(watched, Phase::Query);
@@ -291,9 +295,9 @@ impl<E: Env> Core<E> {
                 });
             }
             if let (State::Ready(_, meaning), Some(profile)) = (&target.state, profile.last_mut()) {
-                let query = &meaning.bound.query;
-                profile.kind = search::plan::show::kind(&query.node);
-                profile.description = search::plan::show::clause(query, &target.index.mapping);
+                profile.kind = search::plan::show::kind(&meaning.bound.query.node);
+                let text_bytes = request.text_bytes;
+                profile.description = self.shown(&meaning.bound, &target.index, text_bytes).await?;
             }
             let start = clock.monotonic();
             match &target.state {
@@ -366,7 +370,7 @@ impl<E: Env> Core<E> {
             }
         }
         // A damaged block may have cost hits: its shard has failed, and what it found is not told.
-        for target in &mut targets {
+        for target in targets.iter_mut() {
             let State::Planned(plan, ..) = &target.state else { continue };
             if let Some(damage) = fault(&plan.view) {
                 self.look_after(target.shard());
@@ -404,10 +408,27 @@ impl<E: Env> Core<E> {
             }
         }
         watched.done();
-        let merged = search::phase::merge(request, partials);
+        let merged = self.merged(request, partials).await?;
         let aggs = self.reduce(request, found, &targets).await?;
         let reduce_phases = request.reduce_phases(targets.len() as u32);
         Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })
+    }
+
+    /// Puts what was found in order: many hits by many keys on a worker.
+    async fn merged(
+        &self,
+        request: &SearchRequest,
+        partials: Vec<(u32, Partial)>,
+    ) -> Result<Merged> {
+        if !phase::merges_long(&partials) {
+            return Ok(phase::merge(request, partials));
+        }
+        let (request, partials) = (request.page(), Arc::new(Mutex::new(partials)));
+        let job = move || {
+            let mut partials = partials.lock().unwrap_or_else(PoisonError::into_inner);
+            phase::merge(&request, std::mem::take(&mut *partials))
+        };
+        self.work_at_last(job).await.map_err(|error| Error::internal(error.to_string()))
     }
 
     /// Runs the scripts that make values of a hit.

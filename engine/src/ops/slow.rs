@@ -246,7 +246,7 @@ impl<E: Env> Core<E> {
         asked: Asked<'_>,
         held: &[HeldShard],
         begin: Duration,
-    ) -> Result<Run> {
+    ) -> Result<Run<E>> {
         let Asked { gate, request, partial_results, .. } = asked;
         let start = self.env.clock().monotonic();
         let run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
@@ -264,7 +264,7 @@ impl<E: Env> Core<E> {
     pub(super) async fn bring(
         self: &Rc<Self>,
         asked: Asked<'_>,
-        run: Run,
+        run: Run<E>,
         begin: Duration,
     ) -> Result<SearchReply> {
         let start = self.env.clock().monotonic();

@@ -13,6 +13,7 @@ mod consented;
 mod conventions;
 mod counted;
 mod dated;
+mod dear;
 mod decided;
 mod denied;
 mod devices;

@@ -23,6 +23,14 @@ const HERE_NS_MAX: u64 = 400_000;
 /// To decompress so many bytes alone takes about as long.
 const HERE_BYTES_MAX: u64 = 512 << 10;
 
+/// More queries with names are asked about a hit on a worker: what reads each is made anew.
+const NAMED_HERE_MAX: usize = 64;
+
+/// Do so many queries have names that it takes long to tell which of them match a hit?
+pub fn asks_much(plan: &Plan) -> bool {
+    plan.named.len() > NAMED_HERE_MAX
+}
+
 /// What is fetched of each winner, made once for a request and an index.
 pub struct Fetch<'a> {
     /// The request.

@@ -21,7 +21,7 @@ pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
 pub use highlight::Marks;
 pub(crate) use highlight::collect;
-pub use hit::{Fetch, hit, texts};
+pub use hit::{Fetch, asks_much, hit, texts};
 pub use inner::{Inner, InnerPlans, of_path as inner_of_path};
 pub use scripted::{Making, Scripts};
 pub(crate) use wanted::sources;

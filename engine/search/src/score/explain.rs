@@ -32,6 +32,29 @@ pub fn explain(
     if explainer.waits { None } else { Some(found) }
 }
 
+/// More clauses are explained on a worker.
+const CLAUSES_HERE_MAX: usize = 16;
+
+/// May it take long to [`explain`] a document? Each clause is looked for by itself, for its part and once more for
+/// each clause around it; a phrase walks through all of a document.
+pub fn is_long(plan: &Plan) -> bool {
+    plan.bound.clauses > CLAUSES_HERE_MAX || !is_plain(&plan.root)
+}
+
+/// It looks a document up in a few lists.
+fn is_plain(node: &Node) -> bool {
+    match node {
+        Node::None | Node::All { .. } | Node::Term { .. } => true,
+        Node::Bool { must, filter, should, must_not, .. } => {
+            [must, filter, should, must_not].into_iter().flatten().all(is_plain)
+        }
+        Node::DisMax { clauses, .. } => clauses.iter().all(is_plain),
+        Node::Constant { filter, .. } => is_plain(filter),
+        Node::Boosting { positive, negative, .. } => is_plain(positive) && is_plain(negative),
+        _ => false,
+    }
+}
+
 /// A score that became one with a second one; `again` is missing where the rescorer did not look.
 pub fn rescored(asked: &Rescore, first: Explained, again: Option<Explained>) -> Explained {
     let value = |explained: &Explained| match explained.explanation.value {

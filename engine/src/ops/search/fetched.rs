@@ -31,14 +31,15 @@ impl<E: Env> Core<E> {
         asking: &Asking<'_>,
         target: &Target,
         ranked: &Ranked,
-        open: Option<&Plan>,
+        open: Option<&Arc<Plan>>,
     ) -> Result<Hit> {
         let request = asking.request;
         let State::Planned(plan, columns, _) = &target.state else {
             return Err(Error::internal("a hit of a shard that failed"));
         };
         let fetch = Fetch::new(request, &target.index.name, columns);
-        let mut hit = if let pace @ Pace::Long { .. } = Pace::of(&fetch, plan, ranked)? {
+        let pace = Pace::of(&fetch, plan, ranked)?;
+        let mut hit = if pace != Pace::Short {
             let (request, index) = (asking.lend(), Arc::clone(&target.index));
             let (columns, plan, ranked) = (Arc::clone(columns), Arc::clone(plan), ranked.clone());
             let job = move || fetched(&Fetch::new(&request, &index.name, &columns), &plan, &ranked);
@@ -47,10 +48,13 @@ impl<E: Env> Core<E> {
             fetched(&fetch, plan, ranked)?
         };
         if request.explain {
-            let mut explained = why(open.unwrap_or(plan), target, ranked);
+            let place = (ranked.segment, ranked.doc);
+            let mut explained = self.why(open.unwrap_or(plan), target, place).await?;
             for (asked, second) in request.rescore.iter().zip(&target.rescored) {
-                let looked_at = second.docs.contains(&(ranked.segment, ranked.doc));
-                let again = looked_at.then(|| why(&second.plan, target, ranked));
+                let again = match second.docs.contains(&place) {
+                    true => Some(self.why(&second.plan, target, place).await?),
+                    false => None,
+                };
                 explained = explain::rescored(asked, explained, again);
             }
             hit.explanation = Some(explained.explanation);
@@ -71,6 +75,7 @@ impl<E: Env> Core<E> {
         match pace {
             Pace::Short => job(),
             Pace::Long { bytes } => self.presented(bytes, job).await,
+            Pace::Dear { bytes } => self.presented_in_turn(bytes, job).await,
         }
     }
 }
@@ -85,6 +90,11 @@ pub(in crate::ops) enum Pace {
         /// Memory that it takes meanwhile.
         bytes: usize,
     },
+    /// It is for a worker, for all that is asked about it.
+    Dear {
+        /// Memory that it takes meanwhile.
+        bytes: usize,
+    },
 }
 
 impl Pace {
@@ -93,6 +103,9 @@ impl Pace {
     /// # Errors
     /// A damaged segment.
     pub(in crate::ops) fn of(fetch: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Self> {
+        if fetch::asks_much(plan) {
+            return Ok(Self::Dear { bytes: fetch.needed_bytes(plan, ranked) });
+        }
         let is_long = fetch.is_long(plan, ranked).map_err(|error| damaged(&error))?;
         Ok(match is_long {
             true => Self::Long { bytes: fetch.needed_bytes(plan, ranked) },

@@ -9,7 +9,7 @@ impl<E: Env> Core<E> {
     pub(in crate::ops) async fn present(
         self: &Rc<Self>,
         request: &SearchRequest,
-        run: Run,
+        run: Run<E>,
         partial_results: bool,
         begin: Duration,
     ) -> Result<SearchReply> {
@@ -17,7 +17,7 @@ impl<E: Env> Core<E> {
             targets,
             mut shards,
             reduce_phases,
-            merged,
+            mut merged,
             mut aggs,
             mut profile,
             memory: aggs_memory,
@@ -41,12 +41,13 @@ impl<E: Env> Core<E> {
         let mut lost: BTreeSet<ShardId> = BTreeSet::new();
         let (mut inside, mut opens) = (InsidePlans::default(), OpenPlans::default());
         let asking = Asking::new(request);
-        for winner in &merged.winners {
+        // Each goes when it is a hit: by a thousand keys, a thousand of them take a while.
+        for winner in std::mem::take(&mut merged.winners) {
             let start = request.profile.then(|| self.env.clock().monotonic());
             let target = &targets[winner.target as usize];
             let open = opens.of(self, request, winner.target, target).await;
             let made = match open {
-                Ok(open) => self.hit(&asking, target, &winner.ranked, open.as_deref()).await,
+                Ok(open) => self.hit(&asking, target, &winner.ranked, open.as_ref()).await,
                 Err(error) => Err(error),
             };
             let made = match (made, &target.state) {
