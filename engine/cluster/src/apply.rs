@@ -197,31 +197,27 @@ fn put_mapping(state: &State, uuids: &[[u8; 16]], mappings: &Value) -> Result<St
 }
 
 fn add_fields(state: &State, deltas: &[([u8; 16], Delta)]) -> (State, Vec<Result<()>>) {
-    // Each index's mapping as it grows: several deltas of one request may be of one index.
-    let mut mappings: BTreeMap<[u8; 16], Mapping> = BTreeMap::new();
-    let mut answers = Vec::with_capacity(deltas.len());
-    for (uuid, delta) in deltas {
-        let Some(index) = state.index_by_uuid(*uuid) else {
-            answers.push(Err(state.gone(*uuid)));
+    // Several deltas of one request may be of one index, whose mapping is made anew once.
+    let mut of_each: BTreeMap<[u8; 16], Vec<usize>> = BTreeMap::new();
+    for (at, (uuid, _)) in deltas.iter().enumerate() {
+        of_each.entry(*uuid).or_default().push(at);
+    }
+    let mut answers = vec![Ok(()); deltas.len()];
+    let mut changed = Vec::new();
+    for (uuid, places) in of_each {
+        let Some(index) = state.index_by_uuid(uuid) else {
+            places.into_iter().for_each(|at| answers[at] = Err(state.gone(uuid)));
             continue;
         };
-        let mapping = mappings.get(uuid).unwrap_or(&index.mapping);
-        answers.push(match mapping.apply_delta(delta) {
-            Ok(grown) => {
-                mappings.insert(*uuid, grown);
-                Ok(())
-            }
-            Err(error) => Err(Error::Mapping(error)),
-        });
+        let own: Vec<&Delta> = places.iter().map(|&at| &deltas[at].1).collect();
+        let (mapping, done) = index.mapping.apply_deltas(&own);
+        for (at, done) in places.into_iter().zip(done) {
+            answers[at] = done.map_err(Error::Mapping);
+        }
+        if mapping.version() != index.mapping.version() {
+            changed.push(Index { mapping: Arc::new(mapping), ..(**index).clone() });
+        }
     }
-    let changed = mappings
-        .into_iter()
-        .filter_map(|(uuid, mapping)| {
-            let index = state.index_by_uuid(uuid)?;
-            let grown = mapping.version() != index.mapping.version();
-            grown.then(|| Index { mapping: Arc::new(mapping), ..(**index).clone() })
-        })
-        .collect();
     (replace(state, changed, false), answers)
 }
 

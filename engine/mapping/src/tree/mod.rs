@@ -15,6 +15,7 @@ mod admit;
 mod copy;
 mod define;
 pub(crate) mod dynamic;
+mod grow;
 pub(crate) mod limits;
 mod members;
 pub(crate) mod node;
@@ -175,6 +176,20 @@ impl Mapping {
         let (_, root) = define::mappings(&delta.mappings, &self.inner.settings)?;
         let root = update::merge(&self.inner.root, &root, update::Reason::Document)?;
         self.replaced(root, self.inner.options.clone())
+    }
+
+    /// This mapping with the fields of several documents added, one after the other, and what became of
+    /// each: those that are refused add nothing.
+    pub fn apply_deltas(&self, deltas: &[&Delta]) -> (Self, Vec<Result<()>>) {
+        if deltas.len() > 1
+            && let Some(grown) = grow::all(self, deltas)
+        {
+            return (grown, deltas.iter().map(|_| Ok(())).collect());
+        }
+        let mut mapping = self.clone();
+        let mut add = |delta: &&Delta| mapping.apply_delta(delta).map(|grown| mapping = grown);
+        let answers = deltas.iter().map(&mut add).collect();
+        (mapping, answers)
     }
 
     /// As Elasticsearch shows it: `{}` or `{"properties":{…}}`.

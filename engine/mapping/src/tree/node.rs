@@ -117,18 +117,11 @@ pub(super) fn number(object: &Arc<Object>, next: &mut u32) -> Arc<Object> {
         .children
         .iter()
         .map(|(name, child)| {
-            let numbered = match child {
-                Child::Object(inner) => {
-                    let numbered = number(inner, next);
-                    changed |= !Arc::ptr_eq(&numbered, inner);
-                    Child::Object(numbered)
-                }
-                Child::Field(field) => {
-                    let numbered = number_field(field, next);
-                    changed |= !Arc::ptr_eq(&numbered, field);
-                    Child::Field(numbered)
-                }
-                Child::Alias(alias) => Child::Alias(alias.clone()),
+            let numbered = number_child(child, next);
+            changed |= match (&numbered, child) {
+                (Child::Object(numbered), Child::Object(inner)) => !Arc::ptr_eq(numbered, inner),
+                (Child::Field(numbered), Child::Field(field)) => !Arc::ptr_eq(numbered, field),
+                _ => false,
             };
             (name.clone(), numbered)
         })
@@ -137,6 +130,15 @@ pub(super) fn number(object: &Arc<Object>, next: &mut u32) -> Arc<Object> {
         return object.clone();
     }
     Arc::new(Object { children: Children::new(children), ..Object::clone(object) })
+}
+
+/// As [`number`], for one child.
+pub(super) fn number_child(child: &Child, next: &mut u32) -> Child {
+    match child {
+        Child::Object(inner) => Child::Object(number(inner, next)),
+        Child::Field(field) => Child::Field(number_field(field, next)),
+        Child::Alias(alias) => Child::Alias(alias.clone()),
+    }
 }
 
 fn number_field(field: &Arc<Field>, next: &mut u32) -> Arc<Field> {

@@ -389,6 +389,62 @@ fn what_a_document_adds_never_changes_what_is_there() {
     assert_eq!(again.version(), next.version(), "the same once more changes nothing");
 }
 
+/// A bulk request of two thousand documents, each with a field of its own, made two thousand tables of up to as
+/// many fields, and held the core that keeps the cluster's state for a second.
+#[test]
+fn what_many_documents_add_is_worked_in_at_once() {
+    let limits = Limits { total_fields: 40, ..Limits::default() };
+    let settings = Arc::new(Settings { limits, ..Settings::default() });
+    let old = json!({"properties": {
+        "a": {"type": "text"}, "k": {"type": "constant_keyword"}, "o": {"properties": {"x": {"type": "long"}}}
+    }});
+    let old = Mapping::parse(&old, settings).expect("a good mapping");
+    let text = json!({"type": "text", "fields": {"keyword": {"type": "keyword"}}});
+    let mut deltas = vec![
+        json!({"properties": {"z": (text.clone()), "b": {"type": "long"}}}),
+        json!({"properties": {"o": {"properties": {"y": {"type": "date"}, "p": {"properties": {"q": (text.clone())}}}}}}),
+        json!({"properties": {"a": {"type": "long"}, "b": {"type": "date"}}}),
+        json!({"properties": {"n": {"properties": {"one": {"type": "long"}}}}}),
+        json!({"properties": {"n": {"properties": {"two": {"type": "long"}, "a": {"type": "long"}}}}}),
+        json!({"properties": {"o": {"type": "date"}, "k": {"type": "constant_keyword", "value": "v"}}}),
+        json!({"properties": {"k": {"type": "constant_keyword", "value": "w"}, "aa": (text)}}),
+    ];
+    for number in 0..10 {
+        let mut field = json::Object::new();
+        field.insert(format!("f{number}"), json!({"type": "long"}));
+        deltas.push(json!({"properties": (Value::Object(field))}));
+    }
+    let deltas: Vec<Delta> = deltas.into_iter().map(Delta::from_json).collect();
+    let one_by_one = |deltas: &[&Delta]| {
+        let mut mapping = old.clone();
+        let mut answers = Vec::new();
+        for delta in deltas {
+            let grown = mapping.apply_delta(delta);
+            answers.push(grown.map(|grown| mapping = grown));
+        }
+        (mapping, answers)
+    };
+    // The last ones are beyond the limit, and refused each by itself.
+    let wide = |count: usize| {
+        let field = |at: usize| (format!("w{at}"), json!({"type": "long"}));
+        let mut body = json::Object::new();
+        body.insert("properties", Value::Object((0..count).map(field).collect()));
+        Delta::from_json(Value::Object(body))
+    };
+    let (too_wide, fits) = (wide(30), wide(2));
+    for from in 0..deltas.len() {
+        let mut some: Vec<&Delta> = deltas[from..].iter().chain(&deltas[..from]).collect();
+        let (want, _) = one_by_one(&some);
+        assert!(grow::all(&old, &some).expect("all fit").is_same(&want), "from {from}");
+        some.extend([&too_wide, &fits]);
+        let (want, refusals) = one_by_one(&some);
+        let (grown, answers) = old.apply_deltas(&some);
+        assert!(grown.is_same(&want), "from {from}");
+        assert_eq!(answers, refusals);
+        assert!(answers[deltas.len()].is_err() && answers[deltas.len() + 1].is_ok());
+    }
+}
+
 #[test]
 fn limits_are_told_in_elasticsearchs_words() {
     let settings = |limits| Arc::new(Settings { limits, ..Settings::default() });

@@ -107,7 +107,8 @@ fn merge_nested(old: &Object, new: &Object) -> Result<Option<Nested>> {
     }
 }
 
-fn same(one: &Child, two: &Child) -> bool {
+/// Is one child the other, not only equal to it?
+pub(super) fn same(one: &Child, two: &Child) -> bool {
     match (one, two) {
         (Child::Object(one), Child::Object(two)) => Arc::ptr_eq(one, two),
         (Child::Field(one), Child::Field(two)) => Arc::ptr_eq(one, two),
