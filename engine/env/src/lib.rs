@@ -42,7 +42,7 @@ pub use net::Stream;
 pub use pace::Pace;
 pub use random::Random;
 pub use read_only::{ReadOnly, read_only};
-pub use spawn::Spawn;
+pub use spawn::{Rounds, Spawn};
 pub use with_disk::WithDisk;
 
 /// Everything a core may ask of the outside; cheap to clone.

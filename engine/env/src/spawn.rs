@@ -3,6 +3,27 @@
 use crate::Result;
 use crate::turns::Lane;
 
+/// See [`Spawn::yield_at`].
+const ROUNDS: usize = 16;
+
+/// What a loop has done since it last asked what time it is.
+#[derive(Debug, Default)]
+pub struct Rounds(usize);
+
+/// Bytes that are copied in as long as a short round takes, about.
+const ROUND_BYTES: usize = 4 << 10;
+
+impl Rounds {
+    /// A round is done, in which `bytes` were copied: lets others run, where that is due.
+    pub async fn done(&mut self, spawn: &impl Spawn, bytes: usize) {
+        self.0 += 1 + bytes / ROUND_BYTES;
+        if self.0 >= ROUNDS {
+            self.0 = 0;
+            spawn.yield_if_needed().await;
+        }
+    }
+}
+
 /// Runs things.
 #[allow(async_fn_in_trait, reason = "futures stay on the core that made them")]
 pub trait Spawn: Clone + 'static {
@@ -11,6 +32,14 @@ pub trait Spawn: Clone + 'static {
 
     /// Lets other tasks of this core run, where this one has run for long enough (200 µs).
     async fn yield_if_needed(&self);
+
+    /// As [`Spawn::yield_if_needed`], in a loop whose rounds take some ten microseconds at most: only
+    /// each of a few rounds asks what time it is. `at` counts them.
+    async fn yield_at(&self, at: usize) {
+        if at % ROUNDS == ROUNDS - 1 {
+            self.yield_if_needed().await;
+        }
+    }
 
     /// As [`Spawn::yield_if_needed`], however short this task has run: what others can do now is done
     /// before it goes on.
