@@ -13,7 +13,7 @@ use std::sync::Arc;
 use base::ShardId;
 use base::hash::Map;
 use cluster::{DataStream, Index};
-use env::{Bytes, Clock, Env, Random};
+use env::{Bytes, Clock, Env, Random, Spawn};
 use shard::WriteError;
 
 use super::document::{
@@ -70,17 +70,12 @@ impl<E: Env> Core<E> {
     pub async fn bulk(self: &Rc<Self>, gate: &dyn Gate, request: BulkRequest) -> BulkReply {
         let begin = self.env.clock().monotonic();
         let results = self.write_all(gate, "indices:data/write/bulk[s]", &request).await;
-        let items = request
-            .items
-            .into_iter()
-            .zip(results)
-            .map(|(item, (id, result))| BulkOutcome {
-                action: item.action,
-                index: item.index,
-                id: id.or(item.id),
-                result,
-            })
-            .collect();
+        let mut items = Vec::with_capacity(results.len());
+        for (at, (item, (id, result))) in request.items.into_iter().zip(results).enumerate() {
+            let id = id.or(item.id);
+            items.push(BulkOutcome { action: item.action, index: item.index, id, result });
+            self.env.spawn().yield_at(at).await;
+        }
         let took = self.env.clock().monotonic().saturating_sub(begin);
         BulkReply { took_ms: took.as_millis() as u64, items }
     }
@@ -115,8 +110,12 @@ impl<E: Env> Core<E> {
         action: &'static str,
         request: &BulkRequest,
     ) -> Vec<(Option<String>, Result<Written>)> {
-        let mut results: Vec<Option<Result<Written>>> =
-            request.items.iter().map(|_| None).collect();
+        let spawn = self.env.spawn();
+        let mut results: Vec<Option<Result<Written>>> = Vec::with_capacity(request.items.len());
+        for at in 0..request.items.len() {
+            results.push(None);
+            spawn.yield_at(at).await;
+        }
         let targets = self.targets(gate, action, &request.items).await;
         let admitted = self.admit(gate, &request.items, &targets, &mut results).await;
         let items = admitted.as_deref().unwrap_or(&request.items);
@@ -125,6 +124,7 @@ impl<E: Env> Core<E> {
         let mut aims: Vec<Option<Aim>> = Vec::with_capacity(items.len());
         let mut astray: BTreeMap<usize, String> = BTreeMap::new();
         for (at, item) in items.iter().enumerate() {
+            spawn.yield_at(at).await;
             if results[at].is_some() {
                 aims.push(None);
                 continue;
@@ -162,15 +162,19 @@ impl<E: Env> Core<E> {
             let error = Error::new(503, "process_cluster_event_timeout_exception", text);
             results[*at] = Some(Err(error));
         }
-        aims.into_iter()
-            .zip(results)
-            .enumerate()
-            .map(|(at, (aim, result))| {
-                let lost = || Err(Error::internal("a write without an answer"));
-                let id = aim.map(|aim| aim.id).or_else(|| astray.remove(&at));
-                (id, result.unwrap_or_else(lost))
-            })
-            .collect()
+        let mut answers = Vec::with_capacity(results.len());
+        for (at, (aim, result)) in aims.into_iter().zip(results).enumerate() {
+            let lost = || Err(Error::internal("a write without an answer"));
+            let id = aim.map(|aim| aim.id).or_else(|| astray.remove(&at));
+            answers.push((id, result.unwrap_or_else(lost)));
+            spawn.yield_at(at).await;
+        }
+        // There may be as many names as items, and each goes by itself.
+        for (at, target) in targets.into_iter().enumerate() {
+            drop(target);
+            spawn.yield_at(at).await;
+        }
+        answers
     }
 
     /// Prepares the groups, sends them and takes their answers; what is left where an update needs
@@ -223,20 +227,22 @@ impl<E: Env> Core<E> {
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
             let took = self.env.clock().monotonic().saturating_sub(begun);
             // What waits for fields, or is refused, is not written: its line comes once it is.
-            let indexed: Vec<(usize, &shard::Written)> = std::iter::zip(&members, &answers)
-                .filter_map(|(at, done)| Some((*at, done.as_ref().ok()?)))
-                .filter(|(_, done)| {
-                    matches!(done.outcome, shard::Outcome::Created | shard::Outcome::Updated)
-                })
-                .collect();
-            if !indexed.is_empty() {
+            let indexed = || {
+                std::iter::zip(&members, &answers)
+                    .filter_map(|(at, done)| Some((*at, done.as_ref().ok()?)))
+                    .filter(|(_, done)| {
+                        matches!(done.outcome, shard::Outcome::Created | shard::Outcome::Updated)
+                    })
+            };
+            if indexed().next().is_some() {
                 self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
                     origin: origin.clone(),
-                    ..told(group, &indexed, items, aims)
+                    ..told(group, &indexed().collect::<Vec<_>>(), items, aims)
                 });
             }
             let mut rest: Option<Rest> = None;
-            for (at, answer) in members.into_iter().zip(answers) {
+            for (round, (at, answer)) in members.into_iter().zip(answers).enumerate() {
+                self.env.spawn().yield_at(round).await;
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
                 results[at] = Some(match (answer, &mut rest) {
                     (Ok(mut done), _) => {
@@ -278,6 +284,7 @@ impl<E: Env> Core<E> {
         let mut free: Option<(&Target, WriteAction)> = None;
         let mut seen: Option<(&Target, Result<Limits>)> = None;
         for (at, item) in items.iter().enumerate() {
+            self.env.spawn().yield_at(at).await;
             let Some(Ok(target)) = targets.get(&Name::of(item)) else { continue };
             // Most requests do one thing to one index: asked once, it need not be asked again.
             let is_known = free.is_some_and(|(known, action)| {
@@ -334,7 +341,8 @@ impl<E: Env> Core<E> {
         items: &'a [WriteItem],
     ) -> BTreeMap<Name<'a>, Result<Target>> {
         let mut targets = BTreeMap::new();
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
+            self.env.spawn().yield_at(at).await;
             let name = Name::of(item);
             if let Entry::Vacant(entry) = targets.entry(name) {
                 entry.insert(self.target(gate, action, item, name.makes).await);

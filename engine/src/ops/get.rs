@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::ShardId;
 use cluster::Index;
 use env::budget::{Lease, Taken};
-use env::{Bytes, Env};
+use env::{Bytes, Env, Spawn};
 use mapping::document::kept::Kept;
 use search::fetch::Shown;
 use shard::{Reading, Realtime};
@@ -78,8 +78,9 @@ impl<E: Env> Core<E> {
             left = rest;
             let mut read_bytes = 0;
             let mut under_way = Vec::with_capacity(some.len());
-            for request in some {
+            for (at, request) in some.iter().enumerate() {
                 under_way.push(self.begin_get(gate, MULTI, request).await);
+                self.env.spawn().yield_at(at).await;
             }
             let (first, mut crowded) = (replies.len(), Vec::new());
             for (request, begun) in some.iter().zip(under_way) {
@@ -91,6 +92,7 @@ impl<E: Env> Core<E> {
                     crowded.push(replies.len());
                 }
                 replies.push(reply.and_then(|reply| self.paid(&mut memory, reply)));
+                self.env.spawn().yield_at(replies.len()).await;
             }
             for at in crowded {
                 let request = &some[at - first];

@@ -86,8 +86,8 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
     }
     let mut items = splitter.finish()?;
-    let waits = refuse_without_copies(call, copies, &mut items)?;
-    let reply = run(call, items, refresh).await;
+    let waits = refuse_without_copies(call, copies, &mut items).await?;
+    let mut reply = run(call, items, refresh).await;
     if waits {
         copies::wait_in_vain(call).await?;
     }
@@ -97,18 +97,19 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut body = Vec::with_capacity(64 + reply.items.len() * 200);
     let mut writer = json::Writer::new(&mut body);
     render::begin_bulk(&mut writer, &reply);
-    for items in reply.items.chunks(STEP_ITEMS) {
-        for item in items {
-            render::bulk_item(&mut writer, item, call.trace);
+    for (at, item) in std::mem::take(&mut reply.items).into_iter().enumerate() {
+        if let Err(error) = &item.result {
+            call.told.borrow_mut().failed(error);
         }
-        spawn.yield_if_needed().await;
+        render::bulk_item(&mut writer, &item, call.trace);
+        spawn.yield_at(at).await;
     }
     render::end_bulk(&mut writer);
     Ok(Reply::json(200, body))
 }
 
 /// Refuses the items whose shards have too few copies. Are there such? Then they are waited for.
-fn refuse_without_copies<E: Env>(
+async fn refuse_without_copies<E: Env>(
     call: &Call<'_, E>,
     copies: Copies,
     items: &mut [Item],
@@ -116,7 +117,8 @@ fn refuse_without_copies<E: Env>(
     let mut waits = false;
     // An index whose setting asks for no more is not looked at again with each of its items.
     let mut enough: Option<String> = None;
-    for item in items {
+    for (at, item) in items.iter_mut().enumerate() {
+        call.core.env().spawn().yield_at(at).await;
         let Item::Write(write) = item else { continue };
         if enough.as_ref() == Some(&write.index) {
             continue;
@@ -133,11 +135,12 @@ fn refuse_without_copies<E: Env>(
     Ok(waits)
 }
 
-/// Items that are cut or written before others may run: some ten microseconds.
+/// Items that are cut before others may run: some ten microseconds.
 const STEP_ITEMS: usize = 128;
 
 /// Gives the engine what can be done; refused items keep their places.
 async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> BulkReply {
+    let spawn = call.core.env().spawn();
     let mut refused = Vec::new();
     let mut writes = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
@@ -145,16 +148,30 @@ async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> 
             Item::Write(item) => writes.push(item),
             Item::Refused(item, error) => refused.push((at, item, error)),
         }
+        spawn.yield_at(at).await;
     }
     let request = BulkRequest { items: writes, refresh };
     let mut reply = call.core.bulk(call.gate, request).await;
-    for (at, item, error) in refused {
-        let outcome =
-            BulkOutcome { action: item.action, index: item.index, id: item.id, result: Err(error) };
-        reply.items.insert(at, outcome);
+    if refused.is_empty() {
+        return reply;
     }
-    let failed = reply.items.iter().filter_map(|item| item.result.as_ref().err());
-    failed.for_each(|error| call.told.borrow_mut().failed(error));
+    let mut items = Vec::with_capacity(reply.items.len() + refused.len());
+    let mut done = reply.items.into_iter();
+    for (at, WriteItem { action, index, id, .. }, error) in refused {
+        while items.len() < at
+            && let Some(outcome) = done.next()
+        {
+            items.push(outcome);
+            spawn.yield_at(items.len()).await;
+        }
+        items.push(BulkOutcome { action, index, id, result: Err(error) });
+        spawn.yield_at(items.len()).await;
+    }
+    for outcome in done {
+        items.push(outcome);
+        spawn.yield_at(items.len()).await;
+    }
+    reply.items = items;
     reply
 }
 
