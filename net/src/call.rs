@@ -102,29 +102,52 @@ impl<E: Env> Call<'_, E> {
         Ok(Bytes::from(json))
     }
 
+    /// What `read` makes of [`Call::content`], which may be empty. A long one is read on a worker, so
+    /// whatever goes through the whole of it belongs into `read`.
+    ///
+    /// # Errors
+    /// Those of `read` and of `content`; 429 where too many wait for a worker.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Bytes) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.core.read_text(self.content()?, read).await
+    }
+
     /// The body as an object; `None` where there is none.
     ///
     /// # Errors
-    /// `Failed to parse content to map` where it is not a JSON object.
-    pub fn map(&self) -> Result<Option<Value>> {
-        let content = self.content()?;
-        if content.is_empty() {
-            return Ok(None);
-        }
-        let failed = || Error::parse("Failed to parse content to map");
-        match json::parse(&content) {
-            Ok(value @ Value::Object(_)) => Ok(Some(value)),
-            Ok(_) => Err(failed()),
-            Err(error) => Err(failed().caused_by(fail::of_json(&error, &content))),
-        }
+    /// `Failed to parse content to map` where it is not a JSON object; as [`Call::read`].
+    pub async fn map(&self) -> Result<Option<Value>> {
+        self.read(|content| {
+            if content.is_empty() {
+                return Ok(None);
+            }
+            let failed = || Error::parse("Failed to parse content to map");
+            match json::parse(content) {
+                Ok(value @ Value::Object(_)) => Ok(Some(value)),
+                Ok(_) => Err(failed()),
+                Err(error) => Err(failed().caused_by(fail::of_json(&error, content))),
+            }
+        })
+        .await
     }
 
     /// The body as an object, which must be there.
     ///
     /// # Errors
     /// `request body is required`, and as [`Call::map`].
-    pub fn required_map(&self) -> Result<Value> {
-        self.map()?.ok_or_else(|| Error::parse("request body is required"))
+    pub async fn required_map(&self) -> Result<Value> {
+        self.map().await?.ok_or_else(|| Error::parse("request body is required"))
+    }
+
+    /// Where the member `key` of the body stands; its beginning where there is none.
+    ///
+    /// # Errors
+    /// As [`Call::read`].
+    pub async fn place_of(&self, key: &str) -> Result<json::Place> {
+        let key = key.to_owned();
+        self.read(move |content| Ok(fail::place_of(content, &key))).await
     }
 
     /// A JSON answer, written by `write`.

@@ -139,6 +139,22 @@ pub fn of_json(error: &json::Error, source: &[u8]) -> Error {
         .caused_by(Error::new(400, inner, text))
 }
 
+/// A body as a tree.
+///
+/// # Errors
+/// As [`of_json`].
+pub fn tree(source: &[u8]) -> engine::Result<json::Value> {
+    json::parse(source).map_err(|error| of_json(&error, source))
+}
+
+/// A body as a tree that knows where its parts stand.
+///
+/// # Errors
+/// As [`of_json`].
+pub fn spanned_tree(source: &[u8]) -> engine::Result<json::spanned::Node> {
+    json::spanned::parse(source).map_err(|error| of_json(&error, source))
+}
+
 /// Where the member `key` of a body stands; its beginning where there is none.
 pub fn place_of(source: &[u8], key: &str) -> json::Place {
     place_in(source, key, |member| member.key_at)

@@ -111,7 +111,9 @@ impl Spawn for SimSpawn {
     }
 
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let delay = self.0.any_world().latency();
+        let world = self.0.any_world();
+        world.jobs.set(world.jobs.get() + 1);
+        let delay = world.latency();
         Ok(self.0.later(delay, |_| job()).await)
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct World {
     /// Of a thousand calls so many take longer, up to so many microseconds.
     pub(crate) spikes: Cell<(u64, u64)>,
     pub(crate) unix_ms_start: Cell<i64>,
+    /// Jobs that were given to workers.
+    pub(crate) jobs: Cell<u64>,
     trace: Cell<u64>,
 }
 
@@ -86,9 +88,15 @@ impl Sim {
                 latency_us: Cell::new((20, 2_000)),
                 spikes: Cell::new((0, 0)),
                 unix_ms_start: Cell::new(1_700_000_000_000),
+                jobs: Cell::new(0),
                 trace: Cell::new(0xcbf2_9ce4_8422_2325),
             }),
         }
+    }
+
+    /// How many jobs were given to workers so far.
+    pub fn jobs(&self) -> u64 {
+        self.world.jobs.get()
     }
 
     /// The outside, as the process of this life sees it. After a crash, ask again.

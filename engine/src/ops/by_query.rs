@@ -27,12 +27,12 @@ use search::result::Hit;
 use super::Refresh;
 use super::bulk::{BulkOutcome, BulkRequest};
 use super::context::HeldShard;
+use super::deprecated;
 use super::document::{VersionType, WriteAction, WriteItem, WriteResult};
 use super::script::Script;
 use super::search::{SEARCH, SearchCall};
 use super::sliced::{By, sliced};
 use super::slow::{Asked, Source};
-use super::{deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
@@ -369,7 +369,7 @@ impl<E: Env> Core<E> {
     ) -> Result<(SearchRequest, Vec<HeldShard>)> {
         let search = &call.search;
         let mut request =
-            dsl::parse_search(&search.body, &search.params).map_err(failure::of_search)?;
+            self.read_request(&search.body, &search.params, dsl::parse_search).await?;
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         if matches!(call.work, Work::Reindex(_)) && !request.sort.is_empty() {
             deprecated::reindex_sort(gate);

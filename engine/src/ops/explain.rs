@@ -21,7 +21,7 @@ use super::lookup;
 use super::meaning::{State, Target};
 use super::reached::Reached;
 use super::search::{SearchCall, damaged};
-use super::{IndicesOptions, Shards, failure};
+use super::{IndicesOptions, Shards};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
@@ -107,7 +107,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         call: &ExplainCall,
     ) -> Result<ExplainReply> {
-        let parsed = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
+        let parsed = self.read_request(&call.body, &call.params, dsl::parse_count).await?;
         if parsed.query.is_none() {
             return Err(Error::validation(&["query is missing"]));
         }
@@ -187,12 +187,14 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         call: &ValidateCall,
     ) -> Result<ValidateReply> {
-        let parsed = match dsl::parse_count(&call.search.body, &call.search.params) {
+        let (body, params) = (&call.search.body, &call.search.params);
+        let parsed = match self.read_request(body, params, dsl::parse_count).await {
             Ok(parsed) => parsed,
+            // It was not read.
+            Err(error) if error.status == 429 => return Err(error),
             Err(error) => {
-                let error = chain(&failure::of_search(error));
                 return Ok(ValidateReply {
-                    error: call.explain.then_some(error),
+                    error: call.explain.then(|| chain(&error)),
                     ..ValidateReply::default()
                 });
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base::{FieldNo, ShardId};
 use cluster::Index;
-use env::{Bytes, Env};
+use env::{Bytes, Env, Spawn};
 use json::{Object, Value};
 use mapping::{Column, Field, Kind, Mapping, NumberKind};
 
@@ -130,13 +130,15 @@ impl<E: Env> Core<E> {
                 true => self.filled(index, limits).await,
                 false => None,
             };
-            of_index(index, limits, call, (&filters, filled.as_ref()), &mut seen);
+            let filters = (&filters, filled.as_ref());
+            self.of_index(index, limits, call, filters, &mut seen).await;
         }
         let names: Vec<String> = indices.iter().map(|(index, _)| index.name.to_string()).collect();
-        let fields = seen
-            .into_iter()
-            .map(|(name, seen)| (name, join(seen, &names, call.include_unmapped)))
-            .collect();
+        let mut fields = BTreeMap::new();
+        for (at, (name, seen)) in seen.into_iter().enumerate() {
+            fields.insert(name, join(seen, &names, call.include_unmapped));
+            self.env.spawn().yield_at(at).await;
+        }
         Ok(FieldCaps { indices: names, fields })
     }
 
@@ -154,6 +156,79 @@ impl<E: Env> Core<E> {
             }
         }
         Some(filled)
+    }
+
+    /// Adds what an index has.
+    async fn of_index(
+        &self,
+        index: &Index,
+        limits: &Limits,
+        call: &FieldCapsCall,
+        (filters, filled): (&Filters<'_>, Option<&BTreeSet<FieldNo>>),
+        seen: &mut BTreeMap<String, Vec<Seen>>,
+    ) {
+        let mapping = &index.mapping;
+        let wanted = |name: &str| call.fields.iter().any(|pattern| matches(pattern, name));
+        let visible = |path: &str| limits.shows(path);
+        let mut found: BTreeMap<String, Seen> = BTreeMap::new();
+        let add = |name: &str, kind: &str| {
+            Seen {
+                index: index.name.to_string(),
+                kind: kind.to_owned(),
+                metadata_field: false,
+                searchable: false,
+                aggregatable: false,
+                meta: Vec::new(),
+            }
+            .named(name)
+        };
+        if filters.metadata != Some(true) {
+            let own = mapping.fields().map(|field| (&field.path, field));
+            for (at, (name, field)) in own.chain(mapping.aliases()).enumerate() {
+                self.env.spawn().yield_at(at).await;
+                let kind = family(field);
+                // Another name of a field is a name of its own.
+                let is_seen = visible(name) && visible(&field.path);
+                if !wanted(name) || !is_seen || !filters.allows(kind) {
+                    continue;
+                }
+                if filled.is_some_and(|filled| !filled.contains(&field.no)) && leaves_traces(field)
+                {
+                    continue;
+                }
+                if filters.no_nested && mapping.nested_of(name).is_some() {
+                    continue;
+                }
+                if filters.no_multi_fields && is_multi_field(mapping, name) {
+                    continue;
+                }
+                let (name, mut one) = add(name, kind);
+                (one.searchable, one.aggregatable) = able(field);
+                one.meta = meta_of(field);
+                if !filters.no_parents {
+                    parents(mapping, &name, &mut |parent, kind| {
+                        if filters.allows(kind) && !(filters.no_nested && kind == "nested") {
+                            let (parent, seen) = add(parent, kind);
+                            found.entry(parent).or_insert(seen);
+                        }
+                    });
+                }
+                found.insert(name, one);
+            }
+        }
+        if filters.metadata != Some(false) {
+            for (name, kind, searchable, aggregatable) in METADATA {
+                if wanted(name) && filters.allows(kind) {
+                    let (name, one) = add(name, kind);
+                    let one = Seen { metadata_field: true, searchable, aggregatable, ..one };
+                    found.insert(name, one);
+                }
+            }
+        }
+        for (at, (name, one)) in found.into_iter().enumerate() {
+            seen.entry(name).or_default().push(one);
+            self.env.spawn().yield_at(at).await;
+        }
     }
 
     /// May a document of the index match?
@@ -230,75 +305,6 @@ pub const METADATA: [(&str, &str, bool, bool); 11] = [
     ("_tier", "keyword", true, true),
     ("_version", "_version", false, true),
 ];
-
-/// Adds what an index has.
-fn of_index(
-    index: &Index,
-    limits: &Limits,
-    call: &FieldCapsCall,
-    (filters, filled): (&Filters<'_>, Option<&BTreeSet<FieldNo>>),
-    seen: &mut BTreeMap<String, Vec<Seen>>,
-) {
-    let mapping = &index.mapping;
-    let wanted = |name: &str| call.fields.iter().any(|pattern| matches(pattern, name));
-    let visible = |path: &str| limits.shows(path);
-    let mut found: BTreeMap<String, Seen> = BTreeMap::new();
-    let add = |name: &str, kind: &str| {
-        Seen {
-            index: index.name.to_string(),
-            kind: kind.to_owned(),
-            metadata_field: false,
-            searchable: false,
-            aggregatable: false,
-            meta: Vec::new(),
-        }
-        .named(name)
-    };
-    if filters.metadata != Some(true) {
-        let own = mapping.fields().map(|field| (&field.path, field));
-        for (name, field) in own.chain(mapping.aliases()) {
-            let kind = family(field);
-            // Another name of a field is a name of its own.
-            let is_seen = visible(name) && visible(&field.path);
-            if !wanted(name) || !is_seen || !filters.allows(kind) {
-                continue;
-            }
-            if filled.is_some_and(|filled| !filled.contains(&field.no)) && leaves_traces(field) {
-                continue;
-            }
-            if filters.no_nested && mapping.nested_of(name).is_some() {
-                continue;
-            }
-            if filters.no_multi_fields && is_multi_field(mapping, name) {
-                continue;
-            }
-            let (name, mut one) = add(name, kind);
-            (one.searchable, one.aggregatable) = able(field);
-            one.meta = meta_of(field);
-            if !filters.no_parents {
-                parents(mapping, &name, &mut |parent, kind| {
-                    if filters.allows(kind) && !(filters.no_nested && kind == "nested") {
-                        let (parent, seen) = add(parent, kind);
-                        found.entry(parent).or_insert(seen);
-                    }
-                });
-            }
-            found.insert(name, one);
-        }
-    }
-    if filters.metadata != Some(false) {
-        for (name, kind, searchable, aggregatable) in METADATA {
-            if wanted(name) && filters.allows(kind) {
-                let (name, one) = add(name, kind);
-                let one = Seen { metadata_field: true, searchable, aggregatable, ..one };
-                found.insert(name, one);
-            }
-        }
-    }
-    for (name, one) in found {
-        seen.entry(name).or_default().push(one);
-    }
-}
 
 impl Seen {
     fn named(self, name: &str) -> (String, Self) {

@@ -42,6 +42,7 @@ pub(crate) mod node_stats;
 pub mod observe;
 mod prepare;
 mod reached;
+pub mod reading;
 pub mod resize;
 pub mod resolve_index;
 pub(crate) mod rolling;

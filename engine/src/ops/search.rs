@@ -175,9 +175,6 @@ pub struct ShardProfile {
     pub fetch: Option<Duration>,
 }
 
-/// Larger requests are read on a worker.
-const READ_HERE_BYTES_MAX: usize = 64 << 10;
-
 /// So much that a search finds is not counted: it is gone again at once.
 const RANKS_BYTES_FREE: usize = 16 << 10;
 
@@ -204,7 +201,7 @@ impl<E: Env> Core<E> {
         call: &SearchCall,
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
-        let request = self.read_search(call).await?;
+        let request = self.read_request(&call.body, &call.params, dsl::parse_search).await?;
         let is_large = request.is_large(1);
         let mut request = self.leaving(request, is_large);
         self.count_search(&request);
@@ -241,7 +238,7 @@ impl<E: Env> Core<E> {
     /// As [`Core::search`].
     pub async fn count(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<CountReply> {
         let begin = self.env.clock().monotonic();
-        let request = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
+        let request = self.read_request(&call.body, &call.params, dsl::parse_count).await?;
         let is_large = request.is_large(1);
         let request = self.leaving(request, is_large);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
@@ -529,17 +526,12 @@ impl<E: Env> Core<E> {
         Error::no_memory(what, bytes, self.lease.total_bytes())
     }
 
-    /// Reads a request: a large one on a worker.
-    async fn read_search(&self, call: &SearchCall) -> Result<SearchRequest> {
-        let read = if call.body.len() < READ_HERE_BYTES_MAX {
-            dsl::parse_search(&call.body, &call.params)
-        } else {
-            let (body, params) = (call.body.clone(), call.params.clone());
-            let work = move || dsl::parse_search(&body, &params);
-            let done = self.env.spawn().work_short(work).await;
-            done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
-        };
-        read.map_err(failure::of_search)
+    /// Reads a search without doing it.
+    ///
+    /// # Errors
+    /// A request that cannot be read.
+    pub async fn check_search(&self, call: &SearchCall) -> Result<()> {
+        self.read_request(&call.body, &call.params, dsl::parse_search).await.map(drop)
     }
 
     /// Takes `bytes` more for `what`.
@@ -555,7 +547,7 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// Reads a search without doing it.
+/// As [`Core::check_search`], for whoever is on a worker already.
 ///
 /// # Errors
 /// A request that cannot be read.

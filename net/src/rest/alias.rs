@@ -5,7 +5,7 @@ use engine::ops::IndicesOptions;
 use engine::ops::alias::{AliasChange, AliasRequest, AliasResult, AliasView, aliases_missing};
 use engine::{Error, Result};
 use env::Env;
-use json::spanned::{self, Node};
+use json::spanned::Node;
 use json::{Place, Value, Writer};
 
 use crate::call::Call;
@@ -58,11 +58,12 @@ async fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
 
 /// `PUT|POST /{index}/_alias/{name}` and kin: what the path lacks, the body says.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.map()?.unwrap_or_else(Value::object);
-    let content = call.content()?;
-    if !content.is_empty() {
-        known(&spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?)?;
-    }
+    let body = call.map().await?.unwrap_or_else(Value::object);
+    call.read(|content| match content.is_empty() {
+        true => Ok(()),
+        false => known(&fail::spanned_tree(content)?),
+    })
+    .await?;
     let said = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
     let index = call.path.get("index").map(str::to_owned).or_else(|| said("index"));
     let name = call.path.get("name").map(str::to_owned).or_else(|| said("alias"));
@@ -130,12 +131,14 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /_aliases`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Err(Error::parse("request body is required"));
-    }
-    let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
-    let requests = actions(&body)?;
+    let requests = call
+        .read(|content| {
+            if content.is_empty() {
+                return Err(Error::parse("request body is required"));
+            }
+            actions(&fail::spanned_tree(content)?)
+        })
+        .await?;
     if requests.is_empty() {
         return Err(Error::illegal_argument("No action specified"));
     }
@@ -361,7 +364,7 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> Result<Vec<AliasRequest>> {
-        actions(&spanned::parse(body.as_bytes()).expect("JSON"))
+        actions(&json::spanned::parse(body.as_bytes()).expect("JSON"))
     }
 
     #[test]

@@ -88,9 +88,9 @@ struct Asked {
 pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/allocation/explain")?;
     let with_disk = call.params.flag("include_disk_info", false)?;
-    let body = call.map()?.filter(|body| body.as_object().is_some_and(|it| !it.is_empty()));
+    let body = call.map().await?.filter(|body| body.as_object().is_some_and(|it| !it.is_empty()));
     let asked = match &body {
-        Some(body) => read(call, body)?,
+        Some(body) => read(call, body).await?,
         None => first_unassigned(call)?,
     };
     let started = asked.primary && is_started(call, &asked);
@@ -128,7 +128,7 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
-fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
+async fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
     let (mut name, mut number, mut primary, mut node) = (None, None, None, None);
     for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
         match key {
@@ -141,7 +141,7 @@ fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
                 node = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?);
             }
             _ => {
-                let place = fail::place_of(&call.content()?, key);
+                let place = call.place_of(key).await?;
                 return Err(fail::unknown_field("cluster/allocation/explain", key, place));
             }
         }

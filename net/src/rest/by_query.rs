@@ -8,7 +8,7 @@ use engine::ops::search::SearchCall;
 use engine::task::{Running, TaskSpec};
 use engine::{Error, Result};
 use env::{Bytes, Env};
-use json::spanned::{self, Node};
+use json::spanned::Node;
 use json::{Object, Value};
 
 use super::copies::{self, Copies};
@@ -24,45 +24,69 @@ const BATCH: u32 = 1_000;
 
 /// `POST /{index}/_delete_by_query`.
 pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let mut body = body(call)?;
-    let mut asked = asked(call, Work::Delete)?;
-    take_common(&mut body, &mut asked, &["max_docs", "size"])?;
-    if body.get("query").is_none() && call.params.text("q").is_none() {
-        return Err(Error::validation(&["query is missing"]));
-    }
-    refuse_keys(&body)?;
-    asked.search.body = Bytes::from(json::to_vec(&body));
+    let (asked, in_url) = (asked(call, Work::Delete), call.params.text("q").is_some());
+    let read = move |content: &Bytes| {
+        let (mut body, mut asked) = (body(content)?, asked?);
+        take_common(&mut body, &mut asked, &["max_docs", "size"])?;
+        if body.get("query").is_none() && !in_url {
+            return Err(Error::validation(&["query is missing"]));
+        }
+        with_search(asked, &body)
+    };
+    let asked = call.read(read).await?;
     let description = format!("delete-by-query [{}]", call.indices());
     run(call, asked, "indices:data/write/delete/byquery", description, None).await
 }
 
 /// `POST /{index}/_update_by_query`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let mut body = body(call)?;
-    let mut asked = asked(call, Work::Update)?;
-    take_common(&mut body, &mut asked, &["max_docs", "size", "conflicts", "script"])?;
-    refuse_keys(&body)?;
-    asked.search.body = Bytes::from(json::to_vec(&body));
+    let asked = asked(call, Work::Update);
+    let read = move |content: &Bytes| {
+        let (mut body, mut asked) = (body(content)?, asked?);
+        take_common(&mut body, &mut asked, &["max_docs", "size", "conflicts", "script"])?;
+        with_search(asked, &body)
+    };
+    let asked = call.read(read).await?;
     let description = format!("update-by-query [{}]", call.indices());
     run(call, asked, "indices:data/write/update/byquery", description, None).await
 }
 
 /// `POST /_reindex`.
 pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let content = call.content()?;
+    let said = Said {
+        asked: asked(call, Work::Delete),
+        docs_max: url_docs_max(call),
+        require_alias: call.params.flag("require_alias", false),
+    };
+    let (asked, to) = call.read(move |content| read_reindex(content, said)).await?;
+    let description = format!("reindex from [{}] to [{}]", asked.search.indices, to.index);
+    let index = to.index.clone();
+    let asked = ByQueryCall { work: Work::Reindex(to), ..asked };
+    run(call, asked, "indices:data/write/reindex", description, Some(&index)).await
+}
+
+/// What the URL says of copying; told only where the body is good so far.
+struct Said {
+    asked: Result<ByQueryCall>,
+    docs_max: Result<Vec<i64>>,
+    require_alias: Result<bool>,
+}
+
+/// Reads the body of a request that copies.
+fn read_reindex(content: &[u8], said: Said) -> Result<(ByQueryCall, Destination)> {
     if content.is_empty() {
         return Err(Error::parse("request body is required"));
     }
-    let root = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let root = fail::spanned_tree(content)?;
     let mut source = Object::new();
     let mut to = Destination {
         index: String::new(),
         create: false,
         version_type: VersionType::Internal,
         routing: Routing::Keep,
-        require_alias: call.params.flag("require_alias", false)?,
+        require_alias: said.require_alias?,
     };
-    let mut asked = asked(call, Work::Delete)?;
+    let mut asked = said.asked?;
     let members = root.as_object().ok_or_else(|| {
         let what = format!("Expected START_OBJECT but was: {}", root.token());
         object_error(&root, "reindex", &what)
@@ -107,7 +131,7 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             }
         }
     }
-    url_docs_max(call, &mut asked)?;
+    said_docs_max(&said.docs_max?, &mut asked)?;
     if let Some(remote) = source.get("remote") {
         return Err(refuse_remote(remote));
     }
@@ -148,10 +172,7 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(Error::validation(&problems));
     }
     asked.search.body = Bytes::from(json::to_vec(&Value::Object(source)));
-    let description = format!("reindex from [{}] to [{}]", asked.search.indices, to.index);
-    let index = to.index.clone();
-    asked.work = Work::Reindex(to);
-    run(call, asked, "indices:data/write/reindex", description, Some(&index)).await
+    Ok((asked, to))
 }
 
 /// Tasks that have a speed.
@@ -180,18 +201,23 @@ pub(super) async fn rethrottle<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// The body as an object; empty where there is none.
-fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
-    let content = call.content()?;
+fn body(content: &[u8]) -> Result<Value> {
     if content.is_empty() {
         return Ok(Value::object());
     }
-    match json::parse(&content) {
-        Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(other) => {
+    match fail::tree(content)? {
+        value @ Value::Object(_) => Ok(value),
+        other => {
             Err(Error::parse(format!("Expected [START_OBJECT] but found [{}]", other.token())))
         }
-        Err(error) => Err(fail::of_json(&error, &content)),
     }
+}
+
+/// What is asked for with the search that is left of the body.
+fn with_search(mut asked: ByQueryCall, body: &Value) -> Result<ByQueryCall> {
+    refuse_keys(body)?;
+    asked.search.body = Bytes::from(json::to_vec(body));
+    Ok(asked)
 }
 
 /// What the query of the URL asks for.
@@ -302,15 +328,19 @@ fn docs_max(asked: &mut ByQueryCall, number: i64) -> Result<()> {
     }
 }
 
-fn url_docs_max<E: Env>(call: &Call<'_, E>, asked: &mut ByQueryCall) -> Result<()> {
+/// How many documents the URL wants at most, by either name.
+fn url_docs_max<E: Env>(call: &Call<'_, E>) -> Result<Vec<i64>> {
+    let mut counts = Vec::new();
     for name in ["max_docs", "size"] {
-        match call.params.int(name)? {
-            None => {}
-            // Elasticsearch 6 said -1 for all.
-            Some(-1) => {}
-            Some(count) => docs_max(asked, i64::from(count))?,
-        }
+        // Elasticsearch 6 said -1 for all.
+        counts.extend(call.params.int(name)?.filter(|count| *count != -1).map(i64::from));
     }
+    Ok(counts)
+}
+
+/// Takes what [`url_docs_max`] found.
+fn said_docs_max(counts: &[i64], asked: &mut ByQueryCall) -> Result<()> {
+    counts.iter().try_for_each(|count| docs_max(asked, *count))?;
     if let (Some(docs), Slices::Count(count)) = (asked.docs_max, asked.slices)
         && docs < u64::from(count)
     {
@@ -507,7 +537,7 @@ async fn run<E: Env>(
     target: Option<&str>,
 ) -> Result<Reply> {
     if target.is_none() {
-        url_docs_max(call, &mut asked)?;
+        said_docs_max(&url_docs_max(call)?, &mut asked)?;
     }
     let copies = Copies::read(call)?;
     let written = target.unwrap_or_else(|| call.indices());

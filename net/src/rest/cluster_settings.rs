@@ -43,14 +43,14 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // Who may not change settings is not told what is wrong with a change.
     call.gate.cluster("cluster:admin/settings/update")?;
     let flat = call.params.flag("flat_settings", false)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let mut layers = [Value::Null, Value::Null];
     for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
         let at = match key {
             "persistent" => 0,
             "transient" => 1,
             _ => {
-                let place = fail::place_of(&call.content()?, key);
+                let place = call.place_of(key).await?;
                 return Err(fail::unknown_field("cluster_update_settings_request", key, place));
             }
         };

@@ -82,7 +82,7 @@ pub(super) async fn migrate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /_data_stream/_modify`.
 pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let mut changes = Vec::new();
     let list = body.get("actions").and_then(Value::as_array).unwrap_or_default();
     for item in list {
@@ -92,7 +92,8 @@ pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 "add_backing_index" => true,
                 "remove_backing_index" => false,
                 other => {
-                    let at = place_of_action(&call.content()?, other);
+                    let name = other.to_owned();
+                    let at = call.read(move |content| Ok(place_of_action(content, &name))).await?;
                     return Err(fail::unknown_field("data_stream_action", other, at));
                 }
             };

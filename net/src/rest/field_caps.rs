@@ -3,7 +3,7 @@
 use engine::ops::IndicesOptions;
 use engine::ops::field_caps::{Capability, FieldCapsCall};
 use engine::{Error, Result};
-use env::Env;
+use env::{Env, Spawn};
 use json::{Value, Writer};
 
 use crate::call::Call;
@@ -11,25 +11,27 @@ use crate::reply::Reply;
 
 /// `GET|POST /_field_caps`, `/{index}/_field_caps`.
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let asked = read(call)?;
+    let asked = read(call).await?;
     let found = call.core.field_caps(call.gate, &asked).await?;
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        list(writer, "indices", &found.indices);
-        writer.key("fields").begin_object();
-        for (name, types) in &found.fields {
-            writer.key(name).begin_object();
-            for (kind, capability) in types {
-                writer.key(kind);
-                write(writer, kind, capability);
-            }
-            writer.end_object();
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    list(&mut writer, "indices", &found.indices);
+    writer.key("fields").begin_object();
+    for (at, (name, types)) in found.fields.into_iter().enumerate() {
+        writer.key(&name).begin_object();
+        for (kind, capability) in &types {
+            writer.key(kind);
+            write(&mut writer, kind, capability);
         }
-        writer.end_object().end_object();
-    }))
+        writer.end_object();
+        call.core.env().spawn().yield_at(at).await;
+    }
+    writer.end_object().end_object();
+    Ok(Reply::json(200, body))
 }
 
-fn read<E: Env>(call: &Call<'_, E>) -> Result<FieldCapsCall> {
+async fn read<E: Env>(call: &Call<'_, E>) -> Result<FieldCapsCall> {
     let base = IndicesOptions::default();
     let mut asked = FieldCapsCall {
         indices: call.indices().to_owned(),
@@ -41,7 +43,7 @@ fn read<E: Env>(call: &Call<'_, E>) -> Result<FieldCapsCall> {
         types: call.params.list("types"),
         index_filter: None,
     };
-    let Some(body) = call.map()? else { return Ok(asked) };
+    let Some(body) = call.map().await? else { return Ok(asked) };
     for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
         match key {
             "fields" if asked.fields.is_empty() => asked.fields = texts(value)?,

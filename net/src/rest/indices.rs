@@ -3,18 +3,19 @@
 use engine::ops::IndicesOptions;
 use engine::ops::admin::{Aim, IndexInfo};
 use engine::{Error, Result};
-use env::Env;
+use env::{Bytes, Env};
 use json::{Object, Value, Writer};
 
 use super::copies::{self, Copies};
 use super::settings::{settings_view, write_defaults};
 use crate::call::Call;
+use crate::fail;
 use crate::render::document;
 use crate::reply::Reply;
 
 /// `PUT /{index}`.
 pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.map()?.unwrap_or_else(Value::object);
+    let body = call.map().await?.unwrap_or_else(Value::object);
     let copies = Copies::read(call)?;
     let (name, count) = (call.indices(), copies.count());
     let mut created = call.core.create_index_of(call.gate, name, &body, count).await?;
@@ -175,28 +176,32 @@ pub(super) async fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET|POST /_analyze`, `/{index}/_analyze`.
 pub(super) async fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Err(Error::parse("request body or source parameter is required"));
-    }
-    let body = json::parse(&content).map_err(|error| crate::fail::of_json(&error, &content))?;
+    let read = |content: &Bytes| match content.is_empty() {
+        true => Err(Error::parse("request body or source parameter is required")),
+        false => fail::tree(content),
+    };
+    let body = call.read(read).await?;
     let index = call.path.get("index").or_else(|| call.params.text("index"));
-    let analysis = call.core.analyze(call.gate, index, &body).await.map_err(|mut error| {
-        // What is wrong with a member is told with the member's place.
-        let named = error.reason.strip_prefix("[analyze_request] ").map(|text| {
-            let member = text.split(['[', ']']).nth(1).filter(|_| !text.starts_with("text"));
-            member.or_else(|| text.split(' ').next()).unwrap_or_default().to_owned()
-        });
-        if let Some(member) = named {
-            let place = match error.reason.contains("] unknown field [") {
-                true => crate::fail::place_of(&content, &member),
-                false => crate::fail::place_of_value(&content, &member),
-            };
-            error.reason = format!("{place} {}", error.reason);
-        }
-        error
-    })?;
-    Ok(call.json(200, |writer| super::analyze::write(writer, &analysis)))
+    match call.core.analyze(call.gate, index, &body).await {
+        Ok(analysis) => Ok(call.json(200, |writer| super::analyze::write(writer, &analysis))),
+        Err(error) => call.read(move |content| Err(placed(error, content))).await,
+    }
+}
+
+/// What is wrong with a member of the body is told with the member's place.
+fn placed(mut error: Error, content: &[u8]) -> Error {
+    let named = error.reason.strip_prefix("[analyze_request] ").map(|text| {
+        let member = text.split(['[', ']']).nth(1).filter(|_| !text.starts_with("text"));
+        member.or_else(|| text.split(' ').next()).unwrap_or_default().to_owned()
+    });
+    if let Some(member) = named {
+        let place = match error.reason.contains("] unknown field [") {
+            true => fail::place_of(content, &member),
+            false => fail::place_of_value(content, &member),
+        };
+        error.reason = format!("{place} {}", error.reason);
+    }
+    error
 }
 
 /// Objects below each other as one, keys joined by dots.

@@ -27,7 +27,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `PUT|POST /{index}/_mapping`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let base = IndicesOptions {
         expand_closed: true,
         allow_no_indices: false,

@@ -2,9 +2,9 @@
 
 use engine::ops::document::GetRequest;
 use engine::{Error, Result};
-use env::Env;
 use env::budget::Taken;
-use json::{Object, Value};
+use env::{Env, Rounds};
+use json::{Object, Value, Writer};
 
 use super::document::{
     preference, routing, source_filter, source_of_body, stored_fields, version_type,
@@ -17,11 +17,9 @@ use crate::reply::Reply;
 /// `GET|POST /_mget`, `/{index}/_mget`.
 pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     preference(call)?;
-    let content = call.content()?;
-    if content.is_empty() {
+    if call.content()?.is_empty() {
         return Err(Error::parse("request body or source parameter is required"));
     }
-    let body = json::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
     let defaults = GetRequest {
         index: call.indices().to_owned(),
         id: String::new(),
@@ -33,20 +31,24 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         source: source_filter(call)?,
         stored_fields: stored_fields(call),
     };
-    let requests = read(&body, &defaults)?;
+    let requests = call.read(move |content| read(&fail::tree(content)?, &defaults)).await?;
     let gotten = call.core.multi_get(call.gate, &requests).await;
-    let failed = gotten.replies.iter().filter_map(|reply| reply.as_ref().err());
-    failed.for_each(|error| call.told.borrow_mut().failed(error));
     // The answer repeats them.
     let room = call.core.room("documents", gotten.memory.as_ref().map_or(0, Taken::bytes))?;
-    let reply = call.json_of(200, room.bytes(), |writer| {
-        writer.begin_object().key("docs").begin_array();
-        for (request, reply) in requests.iter().zip(&gotten.replies) {
-            document::got_item(writer, &request.index, &request.id, reply, call.trace);
+    let mut body = Vec::with_capacity(256 + room.bytes());
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().key("docs").begin_array();
+    let mut rounds = Rounds::default();
+    for (request, reply) in requests.into_iter().zip(gotten.replies) {
+        if let Err(error) = &reply {
+            call.told.borrow_mut().failed(error);
         }
-        writer.end_array().end_object();
-    });
-    Ok(reply.counted(room))
+        document::got_item(&mut writer, &request.index, &request.id, &reply, call.trace);
+        let found = reply.ok().and_then(|reply| reply.found?.source);
+        rounds.done(call.core.env().spawn(), found.map_or(0, |source| source.len())).await;
+    }
+    writer.end_array().end_object();
+    Ok(Reply::json(200, body).counted(room))
 }
 
 /// The documents that a body asks for.

@@ -11,7 +11,7 @@ use engine::{Error, Result};
 use env::Env;
 use env::machine::{Pool, Sample};
 use json::path::glob;
-use json::{Object, Value, Writer, spanned};
+use json::{Object, Value, Writer};
 
 use super::info::VERSION;
 use crate::call::Call;
@@ -531,14 +531,19 @@ fn write_aggs(writer: &mut Writer<'_>, uses: &BTreeMap<(&'static str, &'static s
 }
 
 /// `POST /_nodes/reload_secure_settings`: no secure setting can be read again while the node runs.
-pub(super) fn reload_secure_settings<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn reload_secure_settings<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/nodes/reload_secure_settings")?;
-    let content = call.content()?;
-    if !content.is_empty() {
-        let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    call.read(|content| {
         const KEYS: &[(&str, &[&str])] = &[("secure_settings_password", &["VALUE_STRING"])];
-        fail::members(&body, "reload_secure_settings", KEYS)?;
-    }
+        match content.is_empty() {
+            true => Ok(()),
+            false => {
+                let body = fail::spanned_tree(content)?;
+                fail::members(&body, "reload_secure_settings", KEYS).map(drop)
+            }
+        }
+    })
+    .await?;
     let info = &call.core.shared().config.info;
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
     Ok(call.json(200, |writer| {

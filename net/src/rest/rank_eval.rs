@@ -19,9 +19,6 @@ use crate::reply::Reply;
 use metric::{Metric, Quality};
 use read::{Asked, Rated, Search};
 
-/// Larger requests are read on a worker.
-const READ_HERE_BYTES_MAX: usize = 64 << 10;
-
 /// Searches that are under way at the same time, at most.
 const CONCURRENT_MAX: usize = 8;
 
@@ -33,8 +30,7 @@ struct Judged<'a> {
 
 /// `GET|POST /_rank_eval`, `/{index}/_rank_eval`.
 pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let content = call.content()?;
-    if content.is_empty() {
+    if call.content()?.is_empty() {
         return Err(Error::parse("request body or source parameter is required"));
     }
     super::search::check_type(call.params.text("search_type"))?;
@@ -46,12 +42,7 @@ pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         partial_results: true,
         ..SearchCall::default()
     };
-    let asked = if content.len() < READ_HERE_BYTES_MAX {
-        read::read(&content)?
-    } else {
-        let done = call.core.env().spawn().work_short(move || read::read(&content)).await;
-        done.map_err(|_| Error::rejected("too many searches wait for a worker"))??
-    };
+    let asked = call.read(read::read).await?;
     let concurrent = usize::try_from(asked.concurrent).unwrap_or(1).min(CONCURRENT_MAX);
     let mut judged: Vec<Judged<'_>> = Vec::with_capacity(asked.requests.len());
     for some in asked.requests.chunks(concurrent) {

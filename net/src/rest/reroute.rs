@@ -2,8 +2,8 @@
 
 use engine::index::block::{self, Level};
 use engine::{Error, Result};
-use env::Env;
-use json::spanned::{self, Member, Node};
+use env::{Bytes, Env};
+use json::spanned::{Member, Node};
 use json::{Object, Place, Value, Writer};
 
 use super::cluster_state::{allocation_id, write_rerouted};
@@ -30,7 +30,7 @@ const STATE_DEPRECATED: &str = "The [state] field in the response to the reroute
 pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/reroute")?;
     let explain = call.params.flag("explain", false)?;
-    let refused = commands(call)?;
+    let refused = commands(call).await?;
     block::check_cluster(&call.core.state(), Level::MetadataWrite)?;
     if let (Some(first), false) = (refused.first(), explain) {
         return Err(first.error.clone());
@@ -74,12 +74,12 @@ fn parsing(at: Place, text: &str) -> Error {
 }
 
 /// The commands of the body.
-fn commands<E: Env>(call: &Call<'_, E>) -> Result<Vec<Refused>> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Ok(Vec::new());
-    }
-    let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+async fn commands<E: Env>(call: &Call<'_, E>) -> Result<Vec<Refused>> {
+    let tree = |content: &Bytes| match content.is_empty() {
+        true => Ok(None),
+        false => fail::spanned_tree(content).map(Some),
+    };
+    let Some(body) = call.read(tree).await? else { return Ok(Vec::new()) };
     let Some(members) = body.as_object() else {
         let text = format!("[cluster_reroute] Expected START_OBJECT but was: {}", body.token());
         return Err(parsing(body.at, &text));

@@ -5,8 +5,8 @@ use engine::ops::create::Created;
 use engine::ops::resize::Resize;
 use engine::ops::rollover::{Condition, Reach, RolloverRequest};
 use engine::{Error, Result};
-use env::Env;
-use json::spanned::{self, Kind, Node};
+use env::{Bytes, Env};
+use json::spanned::{Kind, Node};
 use json::{Place, Value};
 
 use super::copies::{self, Copies};
@@ -19,7 +19,8 @@ pub(super) async fn resize<E: Env>(call: &Call<'_, E>, kind: Resize) -> Result<R
     let copies = Copies::read(call)?;
     const KEYS: [Key; 3] =
         [("settings", OBJECT), ("aliases", OBJECT), ("max_primary_shard_size", TEXT)];
-    let body = body(call, "resize_request", &KEYS)?.to_value();
+    let read = |content: &Bytes| Ok(body(content, "resize_request", &KEYS)?.to_value());
+    let body = call.read(read).await?;
     let target = call.segment("target");
     let asked = (&body, copies.count());
     let mut made = call.core.resize(call.gate, kind, call.indices(), target, asked).await?;
@@ -46,14 +47,19 @@ pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let lazy = call.params.flag("lazy", false)?;
     const KEYS: [Key; 4] =
         [("conditions", OBJECT), ("settings", OBJECT), ("mappings", OBJECT), ("aliases", OBJECT)];
-    let body = body(call, "rollover", &KEYS)?;
+    let dry_run = call.params.flag("dry_run", false);
+    let read = move |content: &Bytes| {
+        let body = body(content, "rollover", &KEYS)?;
+        Ok((dry_run?, conditions(&body)?, body.to_value()))
+    };
+    let (dry_run, conditions, body) = call.read(read).await?;
     let request = RolloverRequest {
         target: call.indices().to_owned(),
         new_index: call.path.get("new_index").map(str::to_owned),
-        dry_run: call.params.flag("dry_run", false)?,
+        dry_run,
         lazy,
-        conditions: conditions(&body)?,
-        body: body.to_value(),
+        conditions,
+        body,
     };
     let done = call.core.rollover(call.gate, &request).await?;
     let there = done.rolled_over
@@ -158,12 +164,11 @@ fn long(text: &str) -> Result<i64> {
 }
 
 /// The body, whose keys and kinds must be known; an empty object where there is none.
-fn body<E: Env>(call: &Call<'_, E>, parser: &str, keys: &[Key]) -> Result<Node> {
-    let content = call.content()?;
+fn body(content: &[u8], parser: &str, keys: &[Key]) -> Result<Node> {
     if content.is_empty() {
         return Ok(Node::from_value(&Value::object(), Place { line: 1, column: 1 }));
     }
-    let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let body = fail::spanned_tree(content)?;
     fail::members(&body, parser, keys)?;
     Ok(body)
 }
@@ -173,7 +178,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<Condition>> {
-        conditions(&spanned::parse(text.as_bytes()).expect("good JSON"))
+        conditions(&json::spanned::parse(text.as_bytes()).expect("good JSON"))
     }
 
     #[test]

@@ -12,11 +12,11 @@ use crate::reply::Reply;
 
 /// `PUT|POST /_scripts/{id}`, `/_scripts/{id}/{context}`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Err(Error::parse("request body is required"));
-    }
-    let body = json::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let read = |content: &Bytes| match content.is_empty() {
+        true => Err(Error::parse("request body is required")),
+        false => fail::tree(content),
+    };
+    let body = call.read(read).await?;
     let context = call.path.get("context").or_else(|| call.params.text("context"));
     call.core.put_script(call.gate, call.segment("id"), &body, context).await?;
     Ok(call.acknowledged())
@@ -44,7 +44,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET|POST /_scripts/painless/_execute`.
 pub(super) async fn execute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = body(call)?;
+    let body = body(call).await?;
     let Some(script) = body.get("script") else {
         return Err(Error::illegal_argument("Required [script]"));
     };
@@ -98,12 +98,12 @@ fn context_names() -> impl Iterator<Item = &'static str> {
     engine::ops::script::CONTEXTS.iter().map(|context| context.name)
 }
 
-fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Err(Error::parse("request body or source parameter is required"));
-    }
-    json::parse(&content).map_err(|error| fail::of_json(&error, &content))
+async fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
+    call.read(|content| match content.is_empty() {
+        true => Err(Error::parse("request body or source parameter is required")),
+        false => fail::tree(content),
+    })
+    .await
 }
 
 /// A template with what fills it.
@@ -183,7 +183,7 @@ impl Template {
 
 /// `GET|POST /_search/template`, `/{index}/_search/template`.
 pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = body(call)?;
+    let body = body(call).await?;
     let mut template = Template::parse(&body, None)?;
     if call.params.flag("profile", false)? {
         template.profile = Some(Value::Bool(true));
@@ -194,13 +194,15 @@ pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET|POST /_render/template`, `/_render/template/{id}`.
-pub(super) fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let id = call.path.get("id");
-    let body =
-        if call.content()?.is_empty() && id.is_some() { Value::object() } else { body(call)? };
+    let body = match id {
+        Some(_) if call.content()?.is_empty() => Value::object(),
+        _ => body(call).await?,
+    };
     let template = Template::parse(&body, id)?;
     let text = template.render(call)?;
-    let output = json::parse(&text).map_err(|error| fail::of_json(&error, &text))?;
+    let output = call.core.read_text(text, |text| fail::tree(text)).await?;
     Ok(call.json(200, |writer| {
         writer.begin_object().field("template_output", &output).end_object();
     }))
@@ -208,8 +210,8 @@ pub(super) fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET|POST /_msearch/template`, `/{index}/_msearch/template`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    super::multi_search::multi_search_by(call, |line| {
-        let body = json::parse(line).map_err(|error| fail::of_json(&error, line))?;
+    super::multi_search::multi_search_by(call, async |line| {
+        let body = call.core.read_text(line, |line| fail::tree(line)).await?;
         Template::parse(&body, None)?.render(call)
     })
     .await

@@ -3,7 +3,7 @@
 use engine::ops::IndicesOptions;
 use engine::ops::search::SearchCall;
 use engine::{Error, Result};
-use env::{Env, Spawn};
+use env::{Bytes, Env, Spawn};
 use search::dsl::{COUNT_PARAMS, SEARCH_PARAMS};
 
 use super::document::preference;
@@ -23,7 +23,7 @@ pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> 
     request.partial_results = call.params.flag("allow_partial_search_results", true)?;
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     if total_as_int {
-        exact_total(&mut request)?;
+        exact_total(call, &mut request).await?;
     }
     let reply = call.core.search(call.gate, &request).await?;
     // The answer repeats the hits.
@@ -76,7 +76,10 @@ pub(super) fn count_of<E: Env>(call: &Call<'_, E>, name: &str) -> Result<Option<
 }
 
 /// A total that is a number must be exact, and is made so where nothing was said.
-pub(super) fn exact_total(request: &mut SearchCall) -> Result<()> {
+pub(super) async fn exact_total<E: Env>(
+    call: &Call<'_, E>,
+    request: &mut SearchCall,
+) -> Result<()> {
     let inexact = |given: &str| {
         Err(Error::illegal_argument(format!(
             "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not \
@@ -91,11 +94,14 @@ pub(super) fn exact_total(request: &mut SearchCall) -> Result<()> {
         };
     }
     // A body that cannot be read is told about by whoever reads it whole.
-    let body = json::parse(&request.body).unwrap_or_default();
-    match body.get("track_total_hits") {
+    let read = |body: &Bytes| {
+        let body = json::parse(body).unwrap_or_default();
+        Ok(body.get("track_total_hits").cloned())
+    };
+    match call.core.read_text(request.body.clone(), read).await? {
         None => request.params.push(("track_total_hits".to_owned(), "true".to_owned())),
         Some(value) if value.as_bool().is_some() => {}
-        Some(value) => return inexact(&json::to_string(value)),
+        Some(value) => return inexact(&json::to_string(&value)),
     }
     Ok(())
 }

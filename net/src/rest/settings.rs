@@ -4,7 +4,7 @@ use engine::ops::IndicesOptions;
 use engine::ops::admin::IndexInfo;
 use engine::ops::index_settings::SettingsChange;
 use engine::{Error, Result};
-use env::Env;
+use env::{Env, Spawn};
 use json::path::glob;
 use json::{Value, Writer};
 
@@ -22,28 +22,30 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let names: Vec<&str> = call.segment("name").split(',').collect();
     let names: Vec<&str> =
         names.into_iter().filter(|name| !name.is_empty() && *name != "_all").collect();
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        for info in &infos {
-            let chosen = chosen(&info.settings, call.human, &names);
-            // An index of whose settings none is wanted is not shown.
-            if chosen.is_empty() && !defaults {
-                continue;
-            }
-            writer.key(&info.name).begin_object().key("settings");
-            write(writer, &chosen, flat);
-            if defaults {
-                write_defaults(call, writer, info, flat, &names);
-            }
-            writer.end_object();
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    for info in &infos {
+        call.core.env().spawn().yield_if_needed().await;
+        let chosen = chosen(&info.settings, call.human, &names);
+        // An index of whose settings none is wanted is not shown.
+        if chosen.is_empty() && !defaults {
+            continue;
+        }
+        writer.key(&info.name).begin_object().key("settings");
+        write(&mut writer, &chosen, flat);
+        if defaults {
+            write_defaults(call, &mut writer, info, flat, &names);
         }
         writer.end_object();
-    }))
+    }
+    writer.end_object();
+    Ok(Reply::json(200, body))
 }
 
 /// `PUT /_settings`, `/{index}/_settings`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let wraps = body.get("settings").is_some_and(|inner| inner.as_object().is_some());
     if wraps && body.as_object().is_some_and(|whole| whole.len() > 1) {
         return Err(Error::illegal_argument("mix of settings map and top-level properties"));

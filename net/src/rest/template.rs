@@ -5,7 +5,7 @@ use cluster::template::{COMPONENT_KEYS, INDEX_KEYS, STREAM_KEYS};
 use engine::ops::simulate::Simulated;
 use engine::{Error, Result};
 use env::Env;
-use json::spanned::{self, Member};
+use json::spanned::Member;
 use json::{Object, Value};
 
 use super::indices::flatten;
@@ -15,7 +15,7 @@ use crate::reply::Reply;
 
 /// `PUT|POST /_index_template/{name}` and kin.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
-    let mut body = required(call, kind)?;
+    let mut body = required(call, kind).await?;
     if kind == TemplateKind::Legacy
         && let Some(order) = call.params.int("order")?
         && let Value::Object(object) = &mut body
@@ -78,14 +78,14 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Re
 
 /// `POST /_index_template/_simulate`, `/_index_template/_simulate/{name}`.
 pub(super) async fn simulate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = optional(call)?;
+    let body = optional(call).await?;
     let found = call.core.simulate_template(call.gate, call.path.get("name"), body).await?;
     Ok(simulated(call, &found))
 }
 
 /// `POST /_index_template/_simulate_index/{name}`.
 pub(super) async fn simulate_index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = optional(call)?;
+    let body = optional(call).await?;
     match call.core.simulate_index(call.gate, call.segment("name"), body).await? {
         Some(found) => Ok(simulated(call, &found)),
         None => Ok(call.json(200, |writer| {
@@ -108,23 +108,26 @@ fn simulated<E: Env>(call: &Call<'_, E>, found: &Simulated) -> Reply {
 }
 
 /// The body with its keys looked at.
-fn required<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Value> {
+async fn required<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Value> {
     if kind == TemplateKind::Legacy {
-        return call.required_map();
+        return call.required_map().await;
     }
-    optional_of(call, kind)?.ok_or_else(|| Error::parse("request body is required"))
+    optional_of(call, kind).await?.ok_or_else(|| Error::parse("request body is required"))
 }
 
-fn optional<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
-    optional_of(call, TemplateKind::Index)
+async fn optional<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
+    optional_of(call, TemplateKind::Index).await
 }
 
-fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<Value>> {
-    let content = call.content()?;
+async fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<Value>> {
+    call.read(move |content| read(content, kind)).await
+}
+
+fn read(content: &[u8], kind: TemplateKind) -> Result<Option<Value>> {
     if content.is_empty() {
         return Ok(None);
     }
-    let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let body = fail::spanned_tree(content)?;
     let (parser, keys) = match kind {
         TemplateKind::Component => ("component_template", COMPONENT_KEYS),
         _ => ("index_template", INDEX_KEYS),

@@ -21,7 +21,7 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut asked = defaults(call)?;
     asked.get.index = call.indices().to_owned();
     asked.get.id = call.path.get("id").unwrap_or_default().to_owned();
-    if let Some(body) = body(call)? {
+    if let Some(body) = body(call).await? {
         read(body.as_object().unwrap_or(&Object::new()), &mut asked)?;
     }
     if asked.get.id.is_empty() && asked.artificial.is_none() {
@@ -51,11 +51,13 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             asked.push(one);
         }
     }
-    if let Some(body) = body(call)? {
+    if let Some(body) = body(call).await? {
         if let Some(parameters) = body.get("parameters").and_then(Value::as_object) {
             read(parameters, &mut common)?;
         }
         for (key, value) in body.as_object().map(Object::iter).into_iter().flatten() {
+            // Refused before each of them is read.
+            check_count(value.as_array().map_or(0, <[Value]>::len))?;
             match (key, value.as_array()) {
                 ("parameters", _) => {}
                 ("docs", Some(docs)) => {
@@ -88,9 +90,7 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if asked.is_empty() {
         return Err(Error::validation(&["multi term vectors: no documents requested"]));
     }
-    if asked.len() > DOCS_MAX {
-        return Err(Error::illegal_argument(format!("more than {DOCS_MAX} documents")));
-    }
+    check_count(asked.len())?;
     let mut memory = call.core.room("term_vectors", 0)?;
     let mut body = Vec::new();
     let mut writer = Writer::new(&mut body);
@@ -128,17 +128,26 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::json(200, body).counted(memory))
 }
 
-fn body<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Ok(None);
-    }
-    match json::parse(&content).map_err(|error| fail::of_json(&error, &content))? {
-        body @ Value::Object(_) => Ok(Some(body)),
-        other => {
-            Err(Error::parse(format!("Expected [START_OBJECT] but found [{}]", other.token())))
+async fn body<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
+    call.read(|content| {
+        if content.is_empty() {
+            return Ok(None);
         }
+        match fail::tree(content)? {
+            body @ Value::Object(_) => Ok(Some(body)),
+            other => {
+                Err(Error::parse(format!("Expected [START_OBJECT] but found [{}]", other.token())))
+            }
+        }
+    })
+    .await
+}
+
+fn check_count(count: usize) -> Result<()> {
+    if count > DOCS_MAX {
+        return Err(Error::illegal_argument(format!("more than {DOCS_MAX} documents")));
     }
+    Ok(())
 }
 
 /// What the parameters say.

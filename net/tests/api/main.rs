@@ -5,6 +5,7 @@ mod admin;
 mod administered;
 mod aliases;
 mod around;
+mod aside;
 mod awaited;
 mod browser;
 mod cat;

@@ -78,7 +78,7 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
             "users may only check the privileges of their own account",
         ));
     }
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let what = format!("privileges check [{}]", principal.name());
     let body = Body::new(&body, &*what, &["cluster", "index", "indices", "application"])?;
     let env = call.core.env();

@@ -196,7 +196,7 @@ fn show(key: &ApiKey, limited: bool) -> Object {
 }
 
 /// `GET|POST /_security/_query/api_key`.
-pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     let limited = call.params.flag("with_limited_by", false)?;
     let with_profile = call.params.flag("with_profile_uid", false)?;
@@ -226,7 +226,7 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             let (data, shown) = (Value::Object(data), Value::Object(shown));
             queries::Row { id: key.id.clone(), data, shown }
         });
-    queries::answer(call, "api_keys", FIELDS, rows.collect())
+    queries::answer(call, "api_keys", FIELDS, rows.collect()).await
 }
 
 /// The ids in a body; none is not the same as an empty list.
@@ -286,7 +286,7 @@ fn problems(ids: Option<&[String]>, select: &Select) -> Vec<String> {
 /// `DELETE /_security/api_key`.
 pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let fields = ["ids", "id", "name", "realm_name", "username", "owner"];
     let body = Body::new(&body, "invalidate api key request", &fields)?;
     let text = |name: &str| body.text(name).map(said);

@@ -119,7 +119,7 @@ pub(super) fn own_or<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>) -> Result<(
 pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     own_or(call, &desk)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "create api key request", WISH)?;
     let wish = wish(call, &body)?;
     make(call, &desk, desk.principal, wish, "rest", None).await
@@ -193,7 +193,7 @@ pub(super) fn encoded(id: &str, secret: &str) -> String {
 /// `POST /_security/api_key/grant`.
 pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let fields = ["grant_type", "access_token", "username", "password", "api_key", "run_as"];
     let body = Body::new(&body, "grant api key request", &fields)?;
     let Some(given) = body.value("api_key") else {
@@ -295,7 +295,7 @@ pub(super) fn is_own(principal: &Principal, key: &ApiKey) -> bool {
 /// `PUT /_security/api_key/{id}`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let id = call.segment("id").to_owned();
-    let body = call.map()?.unwrap_or_else(Value::object);
+    let body = call.map().await?.unwrap_or_else(Value::object);
     let body = Body::new(&body, "update api key request", &WISH[1..])?;
     let wish = wish(call, &body)?;
     let updated = change(call, &[id], wish, "rest", None).await?;
@@ -308,7 +308,7 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /_security/api_key/_bulk_update`.
 pub(super) async fn bulk_update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let fields = ["ids", "expiration", "role_descriptors", "metadata"];
     let body = Body::new(&body, "bulk update api key request", &fields)?;
     let ids = body.texts("ids")?.unwrap_or_default();
@@ -444,7 +444,7 @@ fn cross_roles(access: &Value) -> Result<Vec<Arc<Role>>> {
 /// `POST /_security/cross_cluster/api_key`.
 pub(super) async fn create_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "create cross cluster api key request", CROSS)?;
     let mut wish = wish(call, &body)?;
     let Some(access) = body.value("access") else {
@@ -463,7 +463,7 @@ pub(super) async fn create_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `PUT /_security/cross_cluster/api_key/{id}`.
 pub(super) async fn update_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "update cross cluster api key request", &CROSS[1..])?;
     let mut wish = wish(call, &body)?;
     let access = body.value("access").cloned();

@@ -16,7 +16,7 @@ use crate::reply::Reply;
 /// `PUT|POST /_security/privilege`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let (mut privileges, mut problems) = (Vec::new(), Vec::new());
     for (application, given) in body.as_object().into_iter().flat_map(Object::iter) {
         let malformed = || Error::parse("expected the privileges of an application in an object");

@@ -29,7 +29,7 @@ const UIDS_MAX: usize = 1_000;
 /// `POST /_security/profile/_activate`.
 pub(super) async fn activate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let fields = ["grant_type", "username", "password", "access_token"];
     let body = Body::new(&body, "activate profile request", &fields)?;
     let owner = keys::granter(call, &body).await?;
@@ -130,7 +130,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `PUT|POST /_security/profile/{uid}/_data`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "update profile data request", &["labels", "data"])?;
     let part = |name: &str| -> Result<Option<Value>> {
         let Some(object) = body.object(name)? else { return Ok(None) };
@@ -186,9 +186,9 @@ async fn change<E: Env>(desk: &Desk<'_, E>, command: Command) -> Result<()> {
 }
 
 /// `GET|POST /_security/profile/_suggest`.
-pub(super) fn suggest<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn suggest<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
-    let body = call.map()?.unwrap_or_else(Value::object);
+    let body = call.map().await?.unwrap_or_else(Value::object);
     let body = Body::new(&body, "suggest profile request", &["name", "size", "data", "hint"])?;
     let words = body.text("name")?.unwrap_or_default().to_lowercase();
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -250,7 +250,7 @@ pub(super) fn suggest<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `GET|POST /_security/profile/_has_privileges`.
 pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "profile has_privileges request", &["uids", "privileges"])?;
     let uids = body.texts("uids")?.unwrap_or_default();
     if uids.is_empty() || uids.len() > UIDS_MAX {

@@ -33,7 +33,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
     let name = call.segment("name");
     check_name("Role", name)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let parsed = descriptor::parse(&body, name, &Effort::default())?;
     if is_reserved(name) {
         return Err(reserved(name, "modified"));
@@ -103,7 +103,7 @@ fn failure(error: &Error) -> Value {
 /// `POST /_security/role`.
 pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "bulk put roles request", &["roles"])?;
     let Some(given) = body.object("roles")? else {
         return Err(Error::validation(&["roles are missing"]));
@@ -149,7 +149,7 @@ pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `DELETE /_security/role`.
 pub(super) async fn bulk_delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let body = Body::new(&body, "bulk delete roles request", &["names"])?;
     let Some(given) = body.texts("names")?.filter(|names| !names.is_empty()) else {
         return Err(Error::validation(&["names are missing"]));
@@ -173,7 +173,7 @@ pub(super) async fn bulk_delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET|POST /_security/_query/role`.
-pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     const FIELDS: queries::Fields = queries::Fields(&[
         ("name", queries::Kind::Word),
@@ -192,7 +192,7 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let shown = Value::Object(shown);
         queries::Row { id: role.name.clone(), data: shown.clone(), shown }
     });
-    queries::answer(call, "roles", FIELDS, rows.collect())
+    queries::answer(call, "roles", FIELDS, rows.collect()).await
 }
 
 const MAPPING: &[&str] = &["roles", "role_templates", "enabled", "rules", "metadata"];
@@ -201,7 +201,7 @@ const MAPPING: &[&str] = &["roles", "role_templates", "enabled", "rules", "metad
 pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
     let name = call.segment("name");
-    let given = call.required_map()?;
+    let given = call.required_map().await?;
     let body = Body::new(&given, format!("role-mapping [{name}]"), MAPPING)?;
     let roles = body.texts("roles")?.unwrap_or_default();
     let templates = body.list("role_templates")?.unwrap_or_default();

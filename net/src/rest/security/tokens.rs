@@ -35,7 +35,7 @@ fn failed(error: &str, description: &str) -> Reply {
 /// `POST /_security/oauth2/token`.
 pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let fields =
         ["grant_type", "username", "password", "kerberos_ticket", "scope", "refresh_token"];
     let body = Body::new(&body, "token request", &fields)?;
@@ -215,7 +215,7 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
 /// `DELETE /_security/oauth2/token`. Whoever holds a token may end that very one.
 pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let fields = ["token", "refresh_token", "realm_name", "username"];
     let body = Body::new(&body, "invalidate token request", &fields)?;
     let (token, refresh) = (body.text("token")?, body.text("refresh_token")?);

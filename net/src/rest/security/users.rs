@@ -19,7 +19,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
     let name = call.segment("username");
     check_name("User", name)?;
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     let known = [
         "username",
         "password",
@@ -203,7 +203,7 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     if !is_own || !matches!(desk.principal.via(), authz::Via::Realm) {
         call.gate.cluster("cluster:admin/xpack/security/user/change_password")?;
     }
-    let body = call.required_map()?;
+    let body = call.required_map().await?;
     if let Some(unknown) = body
         .as_object()
         .and_then(|object| object.keys().find(|key| !matches!(*key, "password" | "password_hash")))
@@ -247,7 +247,7 @@ fn taken_back(is_own: bool) -> Option<Withdrawal> {
 }
 
 /// `GET|POST /_security/_query/user`.
-pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     const FIELDS: query::Fields = query::Fields(&[
         ("username", query::Kind::Word),
@@ -262,5 +262,5 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         data: show(user),
         shown: show_with(user, &state, with_profile),
     });
-    query::answer(call, "users", FIELDS, rows.collect())
+    query::answer(call, "users", FIELDS, rows.collect()).await
 }

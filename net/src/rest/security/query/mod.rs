@@ -43,15 +43,16 @@ fn told(error: &search::Error) -> Error {
 }
 
 /// Answers a query over `rows`; `kind` names them in the answer.
-pub(super) fn answer<E: Env>(
+pub(super) async fn answer<E: Env>(
     call: &Call<'_, E>,
     kind: &str,
     fields: Fields,
     mut rows: Vec<Row>,
 ) -> Result<Reply> {
-    let body = call.map()?.unwrap_or_else(Value::object);
+    let body = call.map().await?.unwrap_or_else(Value::object);
     Body::new(&body, "query request", &["query", "from", "size", "sort", "search_after"])?;
-    let asked = dsl::parse_search(&json::to_vec(&body), &[]).map_err(|error| told(&error))?;
+    let asked =
+        call.read(|content| dsl::parse_search(content, &[]).map_err(|error| told(&error))).await?;
     let (from, size) = (u64::from(asked.from), u64::from(asked.size));
     if from + size > WINDOW_MAX {
         return Err(Error::validation(&[format!(

@@ -1,0 +1,56 @@
+//! Reading the text that a request brings along: here where it is short, on a worker where it would hold
+//! this core.
+//!
+//! Every body that becomes a tree is read by here, so that the bound stands in one place. Documents
+//! have a bound of their own (`prepare`): their text becomes no tree.
+
+use env::{Bytes, Env, Spawn};
+use search::request::SearchRequest;
+
+use super::failure;
+use crate::core::Core;
+use crate::error::{Error, Result};
+
+/// A longer text is read on a worker. The dearest (many short clauses) take 80 ns a byte, lists of words
+/// half of that.
+pub const READ_HERE_BYTES_MAX: usize = 8 << 10;
+
+/// Reads a request with the parameters of its URL.
+pub(super) type Parse = fn(&[u8], &[(String, String)]) -> search::Result<SearchRequest>;
+
+impl<E: Env> Core<E> {
+    /// What `read` makes of a text.
+    ///
+    /// # Errors
+    /// Those of `read`; 429 where too many wait for a worker.
+    pub async fn read_text<T: Send + 'static>(
+        &self,
+        text: Bytes,
+        read: impl FnOnce(&Bytes) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        if text.len() <= READ_HERE_BYTES_MAX {
+            return read(&text);
+        }
+        let done = self.env.spawn().work_short(move || read(&text)).await;
+        done.map_err(|_| Error::rejected("too many requests wait for a worker"))?
+    }
+
+    /// As [`Core::read_text`], for a search or what is written like one.
+    ///
+    /// # Errors
+    /// A request that cannot be read, in Elasticsearch's words; 429 as there.
+    pub(super) async fn read_request(
+        &self,
+        body: &Bytes,
+        params: &[(String, String)],
+        parse: Parse,
+    ) -> Result<SearchRequest> {
+        // The copies are for the worker alone.
+        if body.len() <= READ_HERE_BYTES_MAX {
+            return parse(body, params).map_err(failure::of_search);
+        }
+        let params = params.to_vec();
+        self.read_text(body.clone(), move |body| parse(body, &params).map_err(failure::of_search))
+            .await
+    }
+}
