@@ -128,28 +128,29 @@ impl<E: Env> Inner<E> {
         let mapping = self.mapping.borrow().clone();
         let is_routed = routing.is_some();
         let read = Made { mapping: Arc::clone(&mapping), id: id.clone(), is_routed, unseen };
-        let (source, parsed, place): (_, _, fn(u32) -> Place) = if source.len() <= HERE_BYTES_MAX {
-            let mut parser = self.parser.borrow_mut();
-            let (source, parsed) = read.read(&mut parser, source, &mut updated.arena)?;
-            (source, parsed, Place::Part)
-        } else {
-            let bytes = source.len();
-            let job = move || {
-                let mut arena = Arena::new();
-                (read.read(&mut Parser::new(), source, &mut arena), arena)
+        let (source, parsed, place): (_, _, fn(u32) -> Place) =
+            if mapping.reading_bytes(source.len()) <= HERE_BYTES_MAX {
+                let mut parser = self.parser.borrow_mut();
+                let (source, parsed) = read.read(&mut parser, source, &mut updated.arena)?;
+                (source, parsed, Place::Part)
+            } else {
+                let bytes = source.len();
+                let job = move || {
+                    let mut arena = Arena::new();
+                    (read.read(&mut Parser::new(), source, &mut arena), arena)
+                };
+                let (read, arena) = self.aside(bytes, job).await?;
+                let (source, parsed) = read?;
+                // It has an arena for itself: its number is that.
+                let parsed = parsed.map(|parsed| match parsed {
+                    Parsed::Ready(_) => {
+                        updated.aside.push(arena);
+                        Parsed::Ready(updated.aside.len() - 1)
+                    }
+                    needs => needs,
+                });
+                (source, parsed, Place::Aside)
             };
-            let (read, arena) = self.aside(bytes, job).await?;
-            let (source, parsed) = read?;
-            // It has an arena for itself: its number is that.
-            let parsed = parsed.map(|parsed| match parsed {
-                Parsed::Ready(_) => {
-                    updated.aside.push(arena);
-                    Parsed::Ready(updated.aside.len() - 1)
-                }
-                needs => needs,
-            });
-            (source, parsed, Place::Aside)
-        };
         let doc = match parsed {
             Ok(Parsed::Ready(doc)) => doc as u32,
             Ok(Parsed::NeedsMapping(delta)) => {

@@ -53,6 +53,7 @@ impl<E: Env> Core<E> {
         mode: Mode,
     ) -> Result<Alone> {
         let asked = (Arc::clone(index), id.to_owned(), routing.map(str::to_owned));
+        let is_short = index.mapping.reading_bytes(source.len()) <= PARSE_HERE_BYTES_MAX;
         let (own, lease) = (source.clone(), self.lease.clone());
         let make = move || {
             let (index, id, routing) = asked;
@@ -77,7 +78,7 @@ impl<E: Env> Core<E> {
             let index = Arc::new(Index { mapping: sketch.mapping, ..(*index).clone() });
             Ok((index, view))
         };
-        let (index, view) = if source.len() <= PARSE_HERE_BYTES_MAX {
+        let (index, view) = if is_short {
             make()?
         } else {
             let made = self.work(make).await;

@@ -31,7 +31,8 @@ const ROUNDS_MAX: usize = 3;
 /// of the segments with it. Measured with 2,000 fields of text and their keywords in one document.
 const FIELD_BYTES: usize = 4 << 10;
 
-/// A larger document is parsed on a worker: 32 KiB of words take about 500 µs.
+/// A larger document is parsed on a worker: 32 KiB of words take about 500 µs. Where several fields read one
+/// value it counts for more ([`Mapping::reading_bytes`]).
 pub(super) const PARSE_HERE_BYTES_MAX: usize = 32 << 10;
 
 /// The items of one shard, on their way.
@@ -226,21 +227,37 @@ impl<E: Env> Core<E> {
         group: &Group,
         sketch: &mut Sketch,
     ) -> Option<(Arena, Map<usize, Result<u32>>)> {
+        let is_long = |at: &usize| {
+            let item = &items[*at];
+            let bytes = sketch.mapping.reading_bytes(item.source.len());
+            bytes > PARSE_HERE_BYTES_MAX && item.update.is_none()
+        };
+        if !group.members.iter().any(is_long) {
+            return None;
+        }
         let mut docs = Vec::new();
-        for &at in &group.members {
+        for (round, &at) in group.members.iter().enumerate() {
+            self.env.spawn().yield_at(round).await;
             let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
             if item.action != WriteAction::Delete && item.update.is_none() {
                 docs.push((at, aim.id.clone(), aim.routing.is_some(), item.source.clone()));
             }
         }
-        if docs.iter().all(|(.., source)| source.len() <= PARSE_HERE_BYTES_MAX) {
-            return None;
-        }
-        let mut own = sketch.clone();
+        let (mut own, lease) = (sketch.clone(), self.lease.clone());
         let job = move || {
             let (mut parser, mut arena) = (Parser::new(), Arena::new());
             let mut read = Map::default();
+            // What the documents become may be much more than their text, which was counted. (The shard
+            // takes it for itself, when it has them.)
+            let mut taken = lease.take(0);
             for (at, id, is_routed, source) in docs {
+                let has = taken.as_ref().map_or(0, Taken::bytes);
+                let lacking = arena.size_bytes().saturating_sub(has);
+                if !taken.as_mut().is_some_and(|taken| taken.grow(lacking)) {
+                    let total = lease.total_bytes();
+                    read.insert(at, Err(Error::no_memory("documents", lacking, total)));
+                    continue;
+                }
                 parser.set_routed(is_routed);
                 read.insert(at, own.parse(&mut parser, &id, &source, &mut arena));
             }
@@ -290,7 +307,7 @@ impl<E: Env> Core<E> {
             for &at in &members {
                 let (Some(aim), Some(update)) = (&aims[at], &items[at].update) else { continue };
                 // Only a guess at what it will need: its own turn tells what is wrong with it.
-                if update.is_longer_than(PARSE_HERE_BYTES_MAX) {
+                if update.is_longer_than(PARSE_HERE_BYTES_MAX / sketch.mapping.reading_bytes(1)) {
                     let (mut own, update, id) = (sketch.clone(), update.clone(), aim.id.clone());
                     let is_routed = aim.routing.is_some();
                     let job = move || {

@@ -15,6 +15,7 @@ mod admit;
 mod copy;
 mod define;
 pub(crate) mod dynamic;
+mod fan;
 mod grow;
 pub(crate) mod limits;
 mod members;
@@ -369,6 +370,11 @@ impl Mapping {
     /// Objects, fields and multi-fields together: what `total_fields.limit` bounds.
     pub fn total_fields(&self) -> u64 {
         self.inner.flat.total()
+    }
+
+    /// As long as this much plain text it may take to read a document of `len` bytes.
+    pub fn reading_bytes(&self, len: usize) -> usize {
+        len.saturating_mul(self.inner.flat.fan as usize)
     }
 
     /// What is kept of a document's text: all of it, some paths, what its fields tell, or nothing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::FieldNo;
 use base::hash::{Map, Set};
 
-use super::{Dynamic, share};
+use super::{Dynamic, fan, share};
 use crate::types::{Field, Kind, TextFlavor};
 
 /// An object of the tree; the root has an empty path.
@@ -211,6 +211,8 @@ pub(super) struct Flat {
     pub bytes: usize,
     /// About what all of it takes as text.
     pub text_bytes: usize,
+    /// See [`fan`].
+    pub fan: u32,
 }
 
 impl Flat {
@@ -232,6 +234,7 @@ impl Flat {
             likeness: 0,
             bytes: 0,
             text_bytes: 0,
+            fan: 1,
         };
         let mut aliases = Vec::new();
         flat.add(root, &mut aliases);
@@ -261,6 +264,7 @@ impl Flat {
         flat.likeness = share::likeness(&flat);
         flat.bytes = share::bytes(&flat);
         flat.text_bytes = share::text_bytes(&flat);
+        flat.fan = fan::fan(&flat);
         flat
     }
 

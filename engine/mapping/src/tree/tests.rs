@@ -446,6 +446,32 @@ fn what_many_documents_add_is_worked_in_at_once() {
 }
 
 #[test]
+fn a_byte_that_many_fields_read_counts_for_many() {
+    let bytes = |properties: Value| {
+        let mut body = json::Object::new();
+        body.insert("properties", properties);
+        mapping(Value::Object(body)).reading_bytes(1)
+    };
+    let raw = json!({"type": "text", "fields": {"keyword": {"type": "keyword"}}});
+    assert_eq!(
+        bytes(json!({"t": raw, "n": {"type": "long"}, "d": {"type": "date"}})),
+        1,
+        "as usual"
+    );
+    let texts = |count: usize| -> Value {
+        Value::Object((0..count).map(|at| (format!("f{at}"), json!({"type": "text"}))).collect())
+    };
+    assert_eq!(bytes(json!({"t": {"type": "text", "fields": (texts(900))}})), 901);
+    let mut copied = texts(900);
+    let names: Value = (0..900).map(|at| Value::from(format!("f{at}"))).collect();
+    let copied_object = copied.as_object_mut().expect("fields");
+    copied_object.insert("src", json!({"type": "keyword", "copy_to": names}));
+    assert_eq!(bytes(copied), 900);
+    let formats = vec!["yyyy-MM-dd HH:mm:ss"; 200].join("||");
+    assert_eq!(bytes(json!({"d": {"type": "date", "format": formats}})), 100);
+}
+
+#[test]
 fn limits_are_told_in_elasticsearchs_words() {
     let settings = |limits| Arc::new(Settings { limits, ..Settings::default() });
     let limited = |limits, mappings: Value| {

@@ -103,6 +103,11 @@ impl DateFormat {
         Self::parse_kept(pattern)
     }
 
+    /// How many formats a text may be tried by.
+    pub fn alternative_count(&self) -> usize {
+        self.alternatives.len()
+    }
+
     /// Has each alternative a text?
     ///
     /// # Errors
