@@ -21,6 +21,11 @@ use crate::error::{Error, Result};
 use crate::settings::{Share, addresses, check_text, flatten as flat, place, similarity};
 use crate::settings_table::{Kind, Type};
 
+/// May the whole cluster have a setting of this name, set while it runs?
+pub fn is_dynamic(name: &str) -> bool {
+    find(name).is_some_and(|known| known.kind == Kind::Dynamic)
+}
+
 /// One layer: flat names, texts or lists of texts.
 pub type Layer = BTreeMap<String, Value>;
 

@@ -46,6 +46,10 @@ impl consensus::State for State {
         apply(self, command)
     }
 
+    fn is_long(&self, command: &Command) -> bool {
+        self.takes_long(command)
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         write_state(self, out);
     }

@@ -19,6 +19,7 @@ mod cluster_settings_table;
 pub mod codec;
 pub mod command;
 pub mod data_stream;
+mod effort;
 pub mod error;
 pub mod graveyard;
 pub mod name;

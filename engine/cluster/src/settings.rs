@@ -415,6 +415,11 @@ impl IndexSettings {
     }
 }
 
+/// May an index have a setting of this name that somebody sets?
+pub fn is_known(name: &str) -> bool {
+    find(name).is_some_and(|known| known.kind != Kind::Private)
+}
+
 /// Is it set by the server only?
 pub fn is_private(name: &str) -> bool {
     find(name).is_some_and(|known| known.kind == Kind::Private)

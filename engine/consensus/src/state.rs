@@ -4,6 +4,8 @@
 //! 1. The value is `apply` of all committed commands, in log order, on `State::default()`.
 //! 2. A proposal is answered only after its command is committed and applied.
 //! 3. A reader on any core sees some committed value, never one that may be lost.
+//! 4. A command that takes long ([`State::is_long`]) is written and applied on a worker; those behind it in
+//!    the log wait for it.
 //!
 //! On disk: the log (`log-NNNNNN`), whose records are one command each (its number as sequence
 //! number, then the version of its form as a variable-length integer, then its form), and a
@@ -38,9 +40,9 @@ pub struct Decode(pub String);
 /// A value that changes by commands. `Default` is the value before the first.
 pub trait State: Default + Send + Sync + 'static {
     /// What may change it. Chance and time come in here, never in `apply`.
-    type Command: 'static;
+    type Command: Send + Sync + 'static;
     /// What a command did, or why it did nothing.
-    type Outcome: 'static;
+    type Outcome: Send + 'static;
 
     /// Version of the byte forms of state and commands that is written. Older ones are read,
     /// newer ones end the opening ([`Error::Version`]).
@@ -48,6 +50,11 @@ pub trait State: Default + Send + Sync + 'static {
 
     /// The value after `command`; a pure function.
     fn apply(&self, command: &Self::Command) -> (Self, Self::Outcome);
+
+    /// Whether that would hold a core for long.
+    fn is_long(&self, _command: &Self::Command) -> bool {
+        false
+    }
 
     /// Appends the byte form of the value.
     fn encode(&self, out: &mut Vec<u8>);
@@ -107,7 +114,11 @@ struct Inner<E: Env, S: State> {
 }
 
 /// A command on its way, and who waits for it.
-type Proposal<S> = (<S as State>::Command, Reply<Result<<S as State>::Outcome>>);
+struct Proposal<S: State> {
+    command: Arc<S::Command>,
+    is_long: bool,
+    reply: Reply<Result<S::Outcome>>,
+}
 
 /// What is applied, and what is on its way.
 struct Ledger<S: State> {
@@ -121,11 +132,21 @@ struct Ledger<S: State> {
     /// The log is this long when the next snapshot is due.
     snapshot_due_bytes: u64,
     saving: bool,
-    /// Wait for `saving` to end, or for `waiting` to be empty.
+    /// A worker applies the first of `waiting`.
+    applying: bool,
+    /// Wait for `saving` or `applying` to end, or for `waiting` to be empty.
     watchers: Vec<Waker>,
 }
 
 impl<S: State> Ledger<S> {
+    /// Takes in what the first of those that wait has made; who waits for its answer.
+    fn take_in(&mut self, value: S) -> Reply<Result<S::Outcome>> {
+        let done = self.waiting.pop_front().expect("proposed, not applied");
+        self.value = Arc::new(value);
+        self.applied += 1;
+        done.reply
+    }
+
     fn wake(&mut self) {
         for waker in self.watchers.drain(..) {
             waker.wake();
@@ -188,6 +209,7 @@ impl<E: Env, S: State> Replicated<E, S> {
             waiting: VecDeque::new(),
             snapshot_due_bytes: setup.snapshot_after_bytes,
             saving: false,
+            applying: false,
             watchers: Vec::new(),
         };
         let published = Arc::new(Published::new(value));
@@ -196,7 +218,7 @@ impl<E: Env, S: State> Replicated<E, S> {
     }
 
     /// Logs `command`, applies it once it is committed, and answers what it did. A proposal that
-    /// was begun is carried out even if the future is dropped.
+    /// the log has taken is carried out even if the future is dropped.
     pub async fn propose(&self, command: S::Command) -> Result<S::Outcome> {
         self.propose_by(command, Log::append).await
     }
@@ -218,7 +240,17 @@ impl<E: Env, S: State> Replicated<E, S> {
         command: S::Command,
         append: fn(&Local<E>, Record) -> Result<Pending>,
     ) -> Result<S::Outcome> {
-        let payload = payload_of::<S>(&command);
+        let command = Arc::new(command);
+        let is_long = self.state().is_long(&command);
+        let payload = match is_long {
+            true => {
+                let long = Arc::clone(&command);
+                let written = self.inner.env.spawn().work_short(move || payload_of::<S>(&long));
+                // Where no worker has time, late is better than not at all.
+                written.await.unwrap_or_else(|_| payload_of::<S>(&command))
+            }
+            false => payload_of::<S>(&command),
+        };
         let answer = {
             let mut ledger = self.inner.ledger.borrow_mut();
             let number = ledger.applied + ledger.waiting.len() as u64;
@@ -226,7 +258,7 @@ impl<E: Env, S: State> Replicated<E, S> {
             let record = Record { first_seq_no, count: 1, mapping_version: 0, payload };
             let pending = append(&self.inner.log, record)?;
             let (reply, answer) = env::reply::channel();
-            ledger.waiting.push_back((command, reply));
+            ledger.waiting.push_back(Proposal { command, is_long, reply });
             let inner = Rc::clone(&self.inner);
             self.inner.env.spawn().spawn(inner.follow(number, pending));
             answer
@@ -236,7 +268,7 @@ impl<E: Env, S: State> Replicated<E, S> {
                 let ledger = self.inner.ledger.borrow();
                 (ledger.applied + ledger.waiting.len() as u64).saturating_sub(1)
             };
-            self.inner.apply_through(last, LogPosition::ZERO);
+            self.inner.apply_through(last, LogPosition::ZERO).await;
         }
         answer.await.unwrap_or(Err(Error::Closed))
     }
@@ -311,7 +343,7 @@ impl<E: Env, S: State> Inner<E, S> {
     /// Waits for command `number`, then applies it and all before it.
     async fn follow(self: Rc<Self>, number: u64, pending: Pending) {
         match pending.await {
-            Ok(committed) => self.apply_through(number, committed.position()),
+            Ok(committed) => self.apply_through(number, committed.position()).await,
             Err(error) => self.fail(number, &error),
         }
         let due = {
@@ -327,25 +359,57 @@ impl<E: Env, S: State> Inner<E, S> {
 
     /// Applies the commands up to `number`, which lies in the entry `position`. All before it are
     /// committed too, whoever hears of it first.
-    fn apply_through(&self, number: u64, position: LogPosition) {
+    async fn apply_through(&self, number: u64, position: LogPosition) {
+        loop {
+            // A later one is not applied before what it rests on.
+            self.watch(|ledger| !ledger.applying).await;
+            let Some((value, command)) = self.apply_here(number, position) else { return };
+            let (old, long) = (Arc::clone(&value), Arc::clone(&command));
+            let applied = self.env.spawn().work_short(move || old.apply(&long)).await;
+            let (value, outcome) = applied.unwrap_or_else(|_| value.apply(&command));
+            let mut ledger = self.ledger.borrow_mut();
+            ledger.applying = false;
+            let reply = ledger.take_in(value);
+            self.published.store(Arc::clone(&ledger.value));
+            ledger.wake();
+            drop(ledger);
+            reply.send(Ok(outcome));
+            // A tree of a hundred thousand fields takes milliseconds to be let go, too.
+            let spawn = self.env.spawn().clone();
+            self.env.spawn().spawn(async move {
+                let _ = spawn.work_short(move || drop(command)).await;
+            });
+        }
+    }
+
+    /// As [`Inner::apply_through`], until one comes that takes long: that one, and the value it meets.
+    fn apply_here(&self, number: u64, position: LogPosition) -> Option<(Arc<S>, Arc<S::Command>)> {
         let mut answers = Vec::new();
+        let mut long = None;
         {
             let mut ledger = self.ledger.borrow_mut();
             while ledger.applied <= number {
-                let (command, reply) = ledger.waiting.pop_front().expect("proposed, not applied");
+                let next = ledger.waiting.front().expect("proposed, not applied");
+                let command = Arc::clone(&next.command);
+                if next.is_long {
+                    ledger.applying = true;
+                    long = Some((Arc::clone(&ledger.value), command));
+                    break;
+                }
                 let (value, outcome) = ledger.value.apply(&command);
-                ledger.value = Arc::new(value);
-                ledger.applied += 1;
-                answers.push((reply, outcome));
+                answers.push((ledger.take_in(value), outcome));
             }
-            // Later commands may lie in the same entry.
-            ledger.position = ledger.position.max(position.previous());
+            if long.is_none() {
+                // Later commands may lie in the same entry.
+                ledger.position = ledger.position.max(position.previous());
+            }
             self.published.store(Arc::clone(&ledger.value));
             ledger.wake();
         }
         for (reply, outcome) in answers {
             reply.send(Ok(outcome));
         }
+        long
     }
 
     /// The log has failed: nobody knows what becomes of command `number` and those after it. (Those
@@ -359,8 +423,8 @@ impl<E: Env, S: State> Inner<E, S> {
             ledger.wake();
             unknown
         };
-        for (_, reply) in unknown {
-            reply.send(Err(error.clone()));
+        for proposal in unknown {
+            proposal.reply.send(Err(error.clone()));
         }
     }
 

@@ -365,3 +365,77 @@ fn a_rotten_snapshot_is_corrupt() {
     let error = sim.run(async move { open(&env).await.err() });
     assert!(matches!(error, Some(Error::Corrupt { .. })));
 }
+
+/// The same list, whose commands take long where they are odd.
+#[derive(Debug, Default)]
+struct LongList(List);
+
+impl State for LongList {
+    type Command = u64;
+    type Outcome = usize;
+
+    const FORMAT: u32 = 2;
+
+    fn apply(&self, command: &u64) -> (Self, usize) {
+        let (list, outcome) = self.0.apply(command);
+        (Self(list), outcome)
+    }
+
+    fn is_long(&self, command: &u64) -> bool {
+        command % 2 == 1
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+
+    fn decode(format: u32, bytes: &[u8]) -> Result<Self, Decode> {
+        List::decode(format, bytes).map(Self)
+    }
+
+    fn encode_command(command: &u64, out: &mut Vec<u8>) {
+        List::encode_command(command, out);
+    }
+
+    fn decode_command(format: u32, bytes: &[u8]) -> Result<u64, Decode> {
+        List::decode_command(format, bytes)
+    }
+}
+
+/// A change of a thousand fields was applied where it was committed, and held the core for 220 ms.
+#[test]
+fn what_takes_long_is_applied_by_a_worker_and_in_the_order_of_the_log() {
+    for seed in 0..40 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        let begun = sim.jobs();
+        let long = sim.run(async {
+            let setup = setup();
+            let value: Replicated<SimEnv, LongList> =
+                Replicated::create(&env, setup.clone(), None).await.expect("an empty folder");
+            let proposals = (0..30u64).map(|number| {
+                let (env, value) = (env.clone(), value.clone());
+                Box::pin(async move {
+                    let pause = env::Random::next_u64(env.random()) % 2000;
+                    env.clock().sleep(Duration::from_micros(pause)).await;
+                    let at = value.propose(number).await.expect("nothing fails here");
+                    assert_eq!(value.state().0.0[at], number, "an answer comes after the change");
+                    assert_eq!(value.published().load().0.0[at], number);
+                    at
+                })
+            });
+            let mut places = env::join_all(proposals.collect()).await;
+            places.sort_unstable();
+            assert!(places.into_iter().eq(0..30), "seed {seed}: each once");
+            let applied = value.state().0.0.clone();
+            value.close().await.expect("closes");
+            let again: Replicated<SimEnv, LongList> =
+                Replicated::open(&env, setup, None).await.expect("whole");
+            assert_eq!(again.state().0.0, applied, "seed {seed}: the log has the same order");
+            again.close().await.expect("closes");
+            applied.into_iter().filter(|number| number % 2 == 1).count() as u64
+        });
+        // Written and applied, each.
+        assert!(sim.jobs() - begun >= 2 * long, "seed {seed}");
+    }
+}

@@ -70,17 +70,12 @@ impl Held {
     ///
     /// # Errors
     /// 429 where there is no room for it.
-    pub(super) fn admit(
-        &self,
-        command: &Command,
-        before: &State,
-        after: Option<&State>,
-    ) -> Result<Coming<'_>> {
+    pub(super) fn admit(&self, command: &Command, after: Option<&State>) -> Result<Coming<'_>> {
         let bytes = match (after, command.growth()) {
-            (_, Growth::None) => 0,
-            (None, Growth::About(bytes)) => bytes,
+            // It would have been tried where this is not known.
+            (_, Growth::None) | (None, Growth::Unknown) => 0,
             (Some(after), _) => self.growth_to(after),
-            (None, Growth::Unknown) => self.growth_to(&cluster::apply(before, command).0),
+            (None, Growth::About(bytes)) => bytes,
         };
         let coming = Coming { held: self, bytes };
         self.coming.set(self.coming.get() + bytes);

@@ -31,12 +31,12 @@ use super::held::Held;
 use super::line::Lines;
 use super::room::{self, FULL_DISK_PAUSE};
 use super::scrub;
-use crate::core::{Core, reserved_alias};
+use super::tried::{Tried, Unfit};
+use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::index::route::home_of;
 use crate::index::settings::shard_config;
 use crate::node::{Directory, Entry, Failure, Shared};
-use crate::ops::alias_filter;
 
 /// See the head of the file.
 pub(crate) struct Keeper<E: Env> {
@@ -148,53 +148,33 @@ impl<E: Env> Keeper<E> {
     }
 
     async fn try_change(self: &Rc<Self>, command: Command) -> Result<Outcome> {
-        if let Err(error) = cluster::admit(&self.value.state(), &command) {
-            return Ok(Outcome::Refused(error));
-        }
         if let Some(refused) = self.beyond_room(&command) {
             return Ok(Outcome::Refused(refused));
         }
-        let mut command = command;
+        let state = self.value.state();
+        let Tried { command, after, unfit } = match self.tried(&state, command).await? {
+            Ok(tried) => tried,
+            Err(refused) => return Ok(Outcome::Refused(refused)),
+        };
         let mut coming: Vec<[u8; 16]> = Vec::new();
+        if let Some(after) = &after
+            && !command.new_indices().is_empty()
+            && let Some(refused) = self.too_many(&state, after)
+        {
+            return Ok(Outcome::Refused(refused));
+        }
         // Taken until the state that the change makes is weighed.
-        let _memory;
-        if command.new_indices().is_empty() {
-            _memory = self.held.admit(&command, &self.value.state(), None)?;
-        } else {
-            // The command is tried on the state as it is: what it refuses need not be logged, and
-            // the indices it would make tell how to make the shards. Templates are worked in now,
-            // so that it makes the same ones when its turn has come.
-            let state = self.value.state();
-            command = match cluster::compose(&state, command) {
-                Ok(command) => command,
-                Err(error) => return Ok(Outcome::Refused(error)),
-            };
-            let (after, outcome) = cluster::apply(&state, &command);
-            if matches!(outcome, Outcome::Refused(_)) {
-                return Ok(outcome);
-            }
-            if let Some(refused) = self.too_many(&state, &after) {
-                return Ok(Outcome::Refused(refused));
-            }
-            _memory = self.held.admit(&command, &state, Some(&after))?;
-            let news = command.new_indices();
-            let news: Vec<_> =
-                news.into_iter().filter_map(|new| after.index_by_uuid(new.uuid)).collect();
-            for index in &news {
-                if let Err(error) = cluster::admit_index(&after, index) {
-                    return Ok(Outcome::Refused(error));
-                }
-                // A template's alias may take a part of its name from the index.
-                let reserved_names = self.shared.config.reserved_names;
-                let mut aliases = index.aliases.keys();
-                if let Some(alias) = aliases.find(|alias| reserved_names.contains(&alias.as_ref()))
-                {
-                    return Err(reserved_alias(alias));
-                }
-            }
-            let now_ms = self.env.clock().unix_ms();
-            news.iter().try_for_each(|index| alias_filter::check_all(&state, index, now_ms))?;
-            for index in news {
+        let _memory = self.held.admit(&command, after.as_ref())?;
+        match unfit {
+            None => {}
+            Some(Unfit::Refused(error)) => return Ok(Outcome::Refused(error)),
+            Some(Unfit::Failed(error)) => return Err(error),
+        }
+        let news = command.new_indices();
+        if let Some(after) = &after
+            && !news.is_empty()
+        {
+            for index in news.into_iter().filter_map(|new| after.index_by_uuid(new.uuid)) {
                 self.coming.borrow_mut().insert(index.uuid);
                 coming.push(index.uuid);
                 if !planted(Fault::NameBeforeShards) {
@@ -236,6 +216,18 @@ impl<E: Env> Keeper<E> {
                 Error::new(503, "master_not_discovered_exception", error.to_string())
             }
         })
+    }
+
+    /// Tries a command on the state as it is; one that takes long, on a worker. Or why it is refused.
+    async fn tried(&self, state: &Arc<State>, command: Command) -> Result<cluster::Result<Tried>> {
+        let (shared, now_ms) = (Arc::clone(&self.shared), self.env.clock().unix_ms());
+        if !state.takes_long(&command) {
+            return Ok(Tried::of(state, command, &shared, now_ms));
+        }
+        let state = Arc::clone(state);
+        let job = move || Tried::of(&state, command, &shared, now_ms);
+        let done = self.env.spawn().work_short(job).await;
+        done.map_err(|_| Error::rejected("too many changes of the cluster state wait for a worker"))
     }
 
     /// Gives the shards of open indices the mappings that are new since `before`: those with which they were

@@ -10,3 +10,4 @@ pub(crate) mod line;
 pub(crate) mod room;
 pub mod scrub;
 pub(crate) mod serve;
+mod tried;
