@@ -76,7 +76,7 @@ fn indices_are_refused_when_the_state_would_pass_its_share() {
         let mappings = body.get("mappings").expect("just made");
         let options = IndicesOptions::default();
         core.create_index(&Everything, "small", &json!({})).await.expect("there is room for one");
-        let put = core.put_mapping(&Everything, "small", options, false, mappings).await;
+        let put = core.put_mapping(&Everything, "small", options, false, mappings.clone()).await;
         is_refused(&put.expect_err("the fields are new"));
         let note = json!({"template": {}, "_meta": {"note": ("x".repeat(1 << 20))}});
         let kind = cluster::TemplateKind::Component;

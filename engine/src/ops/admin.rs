@@ -123,9 +123,9 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
         write_index_only: bool,
-        body: &Value,
+        body: Value,
     ) -> Result<()> {
-        if is_typed(body) {
+        if is_typed(&body) {
             return Err(Error::illegal_argument(
                 "Types cannot be provided in put mapping requests",
             ));
@@ -140,14 +140,14 @@ impl<E: Env> Core<E> {
         };
         let reached = self.reached(gate, "indices:admin/mapping/put", expression, call).await?;
         for one in &reached {
-            one.check_mapping(gate, body)?;
+            one.check_mapping(gate, &body)?;
         }
         let indices: Vec<Arc<Index>> = reached.into_iter().map(|one| one.index).collect();
         let names = indices.iter().map(|index| &*index.name);
         block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
-        self.done(Command::PutMapping { uuids, mappings: body.clone() }).await
+        self.done(Command::PutMapping { uuids, mappings: body }).await
     }
 
     /// The expression with each alias and data stream replaced by the index that takes its writes.

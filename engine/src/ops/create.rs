@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cluster::{Command, NewIndex, Outcome};
-use env::Env;
+use env::{Env, Spawn};
 use json::Value;
 
 use super::reached::READ;
@@ -36,7 +36,7 @@ impl<E: Env> Core<E> {
         name: &str,
         body: &Value,
     ) -> Result<Created> {
-        self.create_index_of(gate, name, body, None).await
+        self.create_index_of(gate, name, body.clone(), None).await
     }
 
     /// Makes an index; `body` is the request's object with `settings`, `mappings`, `aliases`. So many
@@ -48,7 +48,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         name: &str,
-        body: &Value,
+        mut body: Value,
         copies: Option<u32>,
     ) -> Result<Created> {
         let provided = name;
@@ -61,8 +61,8 @@ impl<E: Env> Core<E> {
         {
             return Err(Error::parse(format!("unknown key [{unknown}] for create index")));
         }
-        let aliases = self.aliases_of(gate, &name, body)?;
-        let mappings = part(body, "mappings")?;
+        let aliases = self.aliases_of(gate, &name, take_part(&mut body, "aliases")?).await?;
+        let mappings = take_part(&mut body, "mappings")?;
         if is_typed(&mappings) {
             return Err(Error::illegal_argument(
                 "The mapping definition cannot be nested under a type",
@@ -70,13 +70,13 @@ impl<E: Env> Core<E> {
         }
         let new = NewIndex {
             provided: provided.to_owned(),
-            settings: part(body, "settings")?,
+            settings: take_part(&mut body, "settings")?,
             mappings,
             aliases,
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
         };
         let uuid = new.uuid;
-        deprecated::mappings(gate, body.get("mappings"));
+        deprecated::mappings(gate, Some(&new.mappings));
         self.warn_of_templates(gate, &name, &new.settings);
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
@@ -108,12 +108,17 @@ impl<E: Env> Core<E> {
 
     /// `aliases` of a request that makes index `name`: names worked out, filters read, and the
     /// caller asked whether it may.
-    pub(crate) fn aliases_of(&self, gate: &dyn Gate, name: &str, body: &Value) -> Result<Value> {
-        let aliases = part(body, "aliases")?;
-        let Some(object) = aliases.as_object() else { return Ok(aliases) };
+    pub(crate) async fn aliases_of(
+        &self,
+        gate: &dyn Gate,
+        name: &str,
+        aliases: Value,
+    ) -> Result<Value> {
+        let Value::Object(object) = aliases else { return Ok(aliases) };
         let mut out = json::Object::new();
-        for (alias, said) in object.iter() {
-            let alias = date_math::resolve(alias, self.now_ms())?;
+        for (alias, said) in object {
+            self.env.spawn().yield_if_needed().await;
+            let alias = date_math::resolve(&alias, self.now_ms())?;
             gate.index("indices:admin/aliases", name)?;
             gate.index("indices:admin/aliases", &alias)?;
             alias_filter::check_query(&alias, said.get("filter"))?;
@@ -122,7 +127,7 @@ impl<E: Env> Core<E> {
             let limits: Vec<Limits> =
                 actions.filter_map(|action| gate.index(action, name).ok()).collect();
             filters::check(&limits, None, &alias, said.get("filter"))?;
-            out.insert(&*alias, said.clone());
+            out.insert(&*alias, said);
         }
         Ok(Value::Object(out))
     }
@@ -288,13 +293,26 @@ pub(crate) fn is_typed(mappings: &Value) -> bool {
     mappings.as_object().is_some_and(|object| object.len() == 1 && object.contains_key("_doc"))
 }
 
+/// As [`part`], taken out of the body.
+fn take_part(body: &mut Value, key: &str) -> Result<Value> {
+    match body.as_object_mut().and_then(|object| object.remove(key)) {
+        None => Ok(Value::object()),
+        Some(value @ Value::Object(_)) => Ok(value),
+        Some(_) => Err(no_object(key)),
+    }
+}
+
 /// A part of the body that is an object; empty where there is none.
 pub(crate) fn part(body: &Value, key: &str) -> Result<Value> {
     match body.get(key) {
         None => Ok(Value::object()),
         Some(value @ Value::Object(_)) => Ok(value.clone()),
-        Some(_) => Err(Error::parse(format!("key [{key}] must be an object"))),
+        Some(_) => Err(no_object(key)),
     }
+}
+
+fn no_object(key: &str) -> Error {
+    Error::parse(format!("key [{key}] must be an object"))
 }
 
 fn not_made(name: &str, why: &str) -> Error {

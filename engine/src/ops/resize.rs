@@ -190,7 +190,7 @@ impl<E: Env> Core<E> {
         cluster::check_soft_deletes(settings.get("index.soft_deletes.enabled"))
             .map_err(failure::of_cluster)?;
         settings.insert("index.number_of_shards", shards.to_string());
-        let aliases = self.aliases_of(gate, &target, body)?;
+        let aliases = self.aliases_of(gate, &target, part(body, "aliases")?).await?;
         let new = NewIndex {
             provided: provided.to_owned(),
             settings: Value::Object(settings),

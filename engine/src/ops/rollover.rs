@@ -228,7 +228,7 @@ impl<E: Env> Core<E> {
             provided,
             settings: part(&request.body, "settings")?,
             mappings: part(&request.body, "mappings")?,
-            aliases: self.aliases_of(gate, &new_name, &request.body)?,
+            aliases: self.aliases_of(gate, &new_name, part(&request.body, "aliases")?).await?,
             ..NewIndex::new(&new_name, self.uuid(), self.now_ms())
         };
         let uuid = new.uuid;

@@ -18,7 +18,7 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.map().await?.unwrap_or_else(Value::object);
     let copies = Copies::read(call)?;
     let (name, count) = (call.indices(), copies.count());
-    let mut created = call.core.create_index_of(call.gate, name, &body, count).await?;
+    let mut created = call.core.create_index_of(call.gate, name, body, count).await?;
     let made = std::slice::from_ref(&created.index);
     created.shards_acknowledged &= copies::acknowledged(call, copies, made).await?;
     let reply = call.json(200, |writer| {

@@ -35,7 +35,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let options = call.params.indices_options(base)?;
     let writers = call.params.flag("write_index_only", false)?;
-    call.core.put_mapping(call.gate, call.indices(), options, writers, &body).await?;
+    call.core.put_mapping(call.gate, call.indices(), options, writers, body).await?;
     Ok(call.acknowledged())
 }
 

@@ -293,7 +293,7 @@ async fn add_field(context: &Context) {
     let body = format!(r#"{{"properties":{{"{field}":{{"type":"keyword"}}}}}}"#);
     let body = json::parse(body.as_bytes()).expect("well-formed");
     let options = IndicesOptions::default();
-    let done = context.core().put_mapping(&Everything, index, options, false, &body).await;
+    let done = context.core().put_mapping(&Everything, index, options, false, body).await;
     context.say(|| format!("field [{field}] of [{index}] -> {done:?}"));
     match done {
         Ok(()) => {
