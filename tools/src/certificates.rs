@@ -21,7 +21,7 @@ use rcgen::{
 };
 use ring::digest;
 use runtime::tls::{BadCertificate, ServerTls, certificates};
-use runtime::tls_client::judge;
+use runtime::tls_client::{has_name, judge, names};
 
 use crate::calendar::date;
 use crate::config::OwnCertificate;
@@ -41,6 +41,21 @@ pub struct Presented {
     pub authority: std::path::PathBuf,
     /// SHA-256 of the authority's DER, in hexadecimal.
     pub fingerprint: String,
+    /// What is presented, in PEM.
+    pub chain: Vec<u8>,
+}
+
+impl Presented {
+    /// A name by which clients know the certificate, where they do not by `host`; `Err` where it holds none.
+    pub fn name_beside(&self, host: &str) -> std::result::Result<Option<String>, BadCertificate> {
+        if has_name(&self.chain, host).unwrap_or(false) {
+            return Ok(None);
+        }
+        let names = names(&self.chain)?;
+        // Any name does in the place of a star.
+        let name = names.first().map(|name| name.replace('*', "node"));
+        name.map(Some).ok_or_else(|| BadCertificate("it holds no names".to_owned()))
+    }
 }
 
 /// Makes what is missing and renews what is old; the certificate that HTTP presents.
@@ -50,7 +65,7 @@ pub fn prepare(
     hosts: &[String],
 ) -> Result<Presented> {
     if let Some(own) = own {
-        return load_own(own);
+        return load_own(folder, own);
     }
     let now = now();
     // Both at once: most of the time goes into syncing files.
@@ -65,32 +80,45 @@ pub fn prepare(
     let tls =
         ServerTls::new(&http, &key).map_err(|error| wrong(&folder.certs("http.crt"), &error))?;
     let fingerprint = fingerprint(&read(&authority)?).map_err(|error| wrong(&authority, &error))?;
-    Ok(Presented { tls, authority, fingerprint })
+    Ok(Presented { tls, authority, fingerprint, chain: http })
 }
 
-fn load_own(own: &OwnCertificate) -> Result<Presented> {
+fn load_own(folder: &Folder, own: &OwnCertificate) -> Result<Presented> {
     let mut chain = read_given("certificate", &own.certificate)?;
     let key = read_given("key", &own.key)?;
     let bad = |what: &str, path: &Path, error: &BadCertificate| given_wrong(what, path, &error);
-    let trusted = match &own.authority {
-        Some(authority) => {
-            let what = "certificate_authorities";
-            let pem = read_given(what, authority)?;
-            certificates(&pem).map_err(|error| bad(what, authority, &error))?;
-            pem
-        }
-        None => chain.clone(),
-    };
-    if own.authority.is_some() {
+    let mut trusted = Vec::new();
+    for authority in &own.authorities {
+        let what = "certificate_authorities";
+        let pem = read_given(what, authority)?;
+        certificates(&pem).map_err(|error| bad(what, authority, &error))?;
+        trusted.extend_from_slice(&pem);
+        trusted.push(b'\n');
+    }
+    if own.authorities.is_empty() {
+        trusted.clone_from(&chain);
+    } else {
         chain.push(b'\n');
         chain.extend_from_slice(&trusted);
     }
     let wrong = |error: BadCertificate| bad("certificate", &own.certificate, &error);
     let tls = ServerTls::new(&chain, &key).map_err(wrong)?;
     let fingerprint = fingerprint(&trusted).map_err(wrong)?;
-    // Without an authority, clients trust the certificate itself.
-    let authority = own.authority.as_ref().unwrap_or(&own.certificate).clone();
-    Ok(Presented { tls, authority, fingerprint })
+    let authority = match own.authorities.as_slice() {
+        // Clients trust the certificate itself.
+        [] => own.certificate.clone(),
+        [one] => one.clone(),
+        // Clients are given one file.
+        _ => {
+            let all = folder.certs("http_authorities.crt");
+            save(&all, &trusted, 0o644)?;
+            all
+        }
+    };
+    // Who reads of it stands in another folder, perhaps.
+    let authority = std::path::absolute(&authority)
+        .map_err(|error| given_wrong("certificate", &authority, &error))?;
+    Ok(Presented { tls, authority, fingerprint, chain })
 }
 
 fn read_given(what: &str, path: &Path) -> Result<Vec<u8>> {
@@ -417,13 +445,51 @@ mod tests {
     }
 
     #[test]
+    fn authorities_of_the_operator_are_given_to_clients_as_one_file() {
+        let folder = folder("several");
+        prepare(&folder, None, &hosts(&["localhost"])).expect("made");
+        let authorities = vec![folder.certs("transport_ca.crt"), folder.certs("http_ca.crt")];
+        let own = OwnCertificate {
+            certificate: folder.certs("http.crt"),
+            key: folder.certs("http.key"),
+            authorities,
+        };
+        let made = prepare(&folder, Some(&own), &[]).expect("all are there");
+        let given = std::fs::read(&made.authority).expect("made");
+        assert_eq!(certificates(&given).expect("PEM").len(), 2);
+        let chain = std::fs::read(folder.certs("http.crt")).expect("there");
+        assert!(judge(&chain, &given, "localhost", now()).is_ok());
+        clear(&folder);
+    }
+
+    #[test]
+    fn a_certificate_offers_a_name_where_the_address_is_none_of_its_own() {
+        let folder = folder("named");
+        let of = |names: &[&str]| {
+            let made = rcgen::generate_simple_self_signed(hosts(names)).expect("made");
+            let (certificate, key) = (folder.certs("own.crt"), folder.certs("own.key"));
+            save(&certificate, made.cert.pem().as_bytes(), 0o644).expect("writable");
+            save(&key, made.signing_key.serialize_pem().as_bytes(), 0o600).expect("writable");
+            let own = OwnCertificate { certificate, key, authorities: Vec::new() };
+            prepare(&folder, Some(&own), &[]).expect("a pair").name_beside("127.0.0.1")
+        };
+        assert_eq!(of(&["es.example.org", "127.0.0.1"]).expect("it has names"), None);
+        let name = of(&["es.example.org"]).expect("it has names");
+        assert_eq!(name.as_deref(), Some("es.example.org"));
+        let name = of(&["*.example.org"]).expect("it has names");
+        assert_eq!(name.as_deref(), Some("node.example.org"));
+        assert!(of(&[]).is_err(), "a common name alone is none");
+        clear(&folder);
+    }
+
+    #[test]
     fn a_wrong_certificate_of_the_operator_is_named() {
         let folder = folder("own");
         prepare(&folder, None, &hosts(&["localhost"])).expect("made");
         let own = |certificate: &str, key: &str| OwnCertificate {
             certificate: folder.certs(certificate),
             key: folder.certs(key),
-            authority: None,
+            authorities: Vec::new(),
         };
         assert!(prepare(&folder, Some(&own("http.crt", "http.key")), &[]).is_ok());
         for (certificate, key, word) in [

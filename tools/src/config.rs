@@ -108,8 +108,8 @@ pub struct OwnCertificate {
     pub certificate: PathBuf,
     /// Key in PEM.
     pub key: PathBuf,
-    /// The authority that clients should trust, in PEM.
-    pub authority: Option<PathBuf>,
+    /// The authorities that clients should trust, each in PEM; none: the certificate itself.
+    pub authorities: Vec<PathBuf>,
 }
 
 /// All settings, checked.
@@ -341,19 +341,24 @@ fn own_certificate(sources: &Sources) -> Result<Option<OwnCertificate>> {
     let name = |what: &str| format!("xpack.security.http.ssl.{what}");
     let base = data_folder(sources);
     // Beside the file of settings that names them, else in the data folder.
+    let folder = |given: &Given| match &given.place {
+        Place::File { path, .. } => path.parent().unwrap_or(Path::new(".")).to_owned(),
+        Place::Option | Place::Environment { .. } => base.clone(),
+    };
     let path = |what: &str| {
         let given = sources.get(&name(what))?;
-        let folder = match &given.place {
-            Place::File { path, .. } => path.parent().unwrap_or(Path::new(".")).to_owned(),
-            Place::Option | Place::Environment { .. } => base.clone(),
-        };
-        Some(folder.join(&given.value))
+        Some(folder(given).join(&given.value))
+    };
+    let paths = |what: &str| -> Vec<PathBuf> {
+        let Some(given) = sources.get(&name(what)) else { return Vec::new() };
+        let each = given.value.split(',').map(str::trim).filter(|path| !path.is_empty());
+        each.map(|path| folder(given).join(path)).collect()
     };
     match (path("certificate"), path("key")) {
         (Some(certificate), Some(key)) => Ok(Some(OwnCertificate {
             certificate,
             key,
-            authority: path("certificate_authorities"),
+            authorities: paths("certificate_authorities"),
         })),
         (None, None) => Ok(None),
         (Some(_), None) => Err(alone(sources, &name("certificate"), &name("key"))),

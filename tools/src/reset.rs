@@ -17,6 +17,7 @@ use http::client::Response;
 use json::{Value, json};
 use runtime::RuntimeRandom;
 use runtime::system::HiddenTyping;
+use runtime::tls_client::{Distrust, distrust};
 
 use crate::command::ResetPassword;
 use crate::config::data_folder;
@@ -214,6 +215,10 @@ pub(crate) struct Node {
     pub(crate) url: String,
     host: String,
     port: u16,
+    /// The name that its certificate must hold.
+    name: String,
+    /// Where the certificates stand that are trusted.
+    trusted: PathBuf,
     /// The authority to trust; `None` where plain HTTP is spoken.
     pub(crate) authority: Option<Vec<u8>>,
 }
@@ -222,6 +227,8 @@ impl Node {
     pub(crate) fn find(folder: &Folder, url: Option<&str>) -> Result<Self> {
         let ready = read_json(&folder.node("ready"))?;
         let text = |key: &str| ready.as_ref()?.get(key).and_then(Value::as_str).map(str::to_owned);
+        // Who names an address wants it to be that one's.
+        let name = if url.is_some() { None } else { text("certificate_name") };
         let url = url.map(str::to_owned).or_else(|| text("http")).ok_or_else(|| {
             failed(
                 "the running node does not answer requests yet; try again, or name it with --url",
@@ -232,17 +239,18 @@ impl Node {
         let address = rest.trim_end_matches('/');
         let (host, port) = address.rsplit_once(':').ok_or_else(bad)?;
         let port = port.parse().map_err(|_| bad())?;
+        let trusted = text("ca").map_or_else(|| folder.certs("http_ca.crt"), PathBuf::from);
         let authority = match scheme {
             "http" => None,
             "https" => {
-                let path = text("ca").map_or_else(|| folder.certs("http_ca.crt"), PathBuf::from);
-                let pem = std::fs::read(&path);
-                Some(pem.map_err(|error| Failure::file("reading", &path, &error))?)
+                let pem = std::fs::read(&trusted);
+                Some(pem.map_err(|error| Failure::file("reading", &trusted, &error))?)
             }
             _ => return Err(bad()),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Self { url, host, port, authority })
+        let name = name.unwrap_or_else(|| host.clone());
+        Ok(Self { url, host, port, name, trusted, authority })
     }
 
     fn post(&self, path: &str, authorization: &str, body: &[u8]) -> Result<Response> {
@@ -279,7 +287,7 @@ impl Node {
     ) -> Result<Response> {
         let unreachable =
             |error: &dyn std::fmt::Display| failed(format!("the node at {}: {error}", self.url));
-        let broken = |error| failed(told(&self.url, &error));
+        let broken = |error| failed(self.told(&error));
         let mut addresses = (self.host.as_str(), self.port)
             .to_socket_addrs()
             .map_err(|error| unreachable(&error))?;
@@ -300,7 +308,7 @@ impl Node {
         let answer = match &self.authority {
             None => exchange(socket, &request),
             Some(authority) => {
-                let tls = runtime::tls_client::connect(socket, &self.host, authority);
+                let tls = runtime::tls_client::connect(socket, &self.name, authority);
                 exchange(tls.map_err(|error| unreachable(&error))?, &request)
             }
         };
@@ -309,6 +317,35 @@ impl Node {
             Ok(Some((response, _))) => Ok(response),
             Ok(None) => Err(unreachable(&"it closed before the answer was whole")),
             Err(_) => Err(unreachable(&"it does not speak HTTP")),
+        }
+    }
+}
+
+impl Node {
+    /// Why a conversation with it broke off.
+    fn told(&self, error: &std::io::Error) -> String {
+        let (url, name, trusted) = (&self.url, &self.name, self.trusted.display());
+        match distrust(error) {
+            None => told(url, error),
+            Some(Distrust::Name(names)) => {
+                let names = match names.as_slice() {
+                    [] => "holds no names (subjectAltName)".to_owned(),
+                    names => format!("is for [{}], not for [{name}]", names.join("], [")),
+                };
+                format!(
+                    "the certificate of the node at {url} {names}; give an address whose name it holds with \
+                     --url https://NAME:{}",
+                    self.port
+                )
+            }
+            Some(Distrust::Time) => format!(
+                "the certificate of the node at {url} has ended, or begins later than now: make another, and \
+                 start the node again"
+            ),
+            Some(Distrust::Unknown) => format!(
+                "the certificate that the node at {url} shows is none that {trusted} vouches for; where files were \
+                 replaced while it runs, start it again, so that it shows what stands there now"
+            ),
         }
     }
 }

@@ -151,6 +151,7 @@ pub fn run(options: &Serve) -> Result<()> {
         url: addresses::url(&settings.http, listener.address(), settings.tls),
         transport: transport.address().to_string(),
         authority: None,
+        certificate_name: None,
         fingerprint: None,
         data: folder.path().to_owned(),
         security: settings.security,
@@ -394,6 +395,13 @@ impl Node {
                     if let Some(made) = certificates.take() {
                         let made =
                             made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                        match made.name_beside(addresses::host_of(&told.url)) {
+                            Ok(name) => told.certificate_name = name,
+                            Err(why) => tracing::warn!(
+                                "clients will not know the node by its certificate: {why} (subjectAltName); make \
+                                 one with the names by which they reach it"
+                            ),
+                        }
                         told.authority = Some(made.authority);
                         told.fingerprint = Some(made.fingerprint);
                         tls = Some(made.tls);

@@ -4,17 +4,18 @@
 //! Only the given certificates are trusted, never the system's: as authorities, or as the very certificate that
 //! the other side shows. The latter is how most certificates without an authority are meant.
 
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    StreamOwned,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
+    SignatureScheme, StreamOwned,
 };
 
 use crate::tls::{BadCertificate, certificates};
@@ -36,6 +37,77 @@ fn roots(authority_pem: &[u8]) -> Result<RootCertStore> {
 /// Whether a certificate can hold this host name or IP address.
 pub fn is_name(name: &str) -> bool {
     ServerName::try_from(name).is_ok()
+}
+
+/// The names that the first certificate of a chain holds in its subjectAltName: hosts and addresses. What its
+/// subject is called alone is no name to most clients.
+///
+/// # Errors
+/// It cannot be read.
+pub fn names(chain_pem: &[u8]) -> Result<Vec<String>> {
+    // Who refuses a name tells all that it knows.
+    match check_name(chain_pem, "nobody.invalid")? {
+        Err(CertificateError::NotValidForNameContext { presented, .. }) => Ok(bare(&presented)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Whether that certificate holds this name, or one with a star that stands for it.
+///
+/// # Errors
+/// It cannot be read.
+pub fn has_name(chain_pem: &[u8], name: &str) -> Result<bool> {
+    check_name(chain_pem, name).map(|checked| checked.is_ok())
+}
+
+fn check_name(chain_pem: &[u8], name: &str) -> Result<std::result::Result<(), CertificateError>> {
+    let chain = certificates(chain_pem)?;
+    let leaf = ParsedCertificate::try_from(chain.first().expect("at least one")).map_err(bad)?;
+    let name = ServerName::try_from(name).map_err(bad)?;
+    match verify_server_name(&leaf, &name) {
+        Ok(()) => Ok(Ok(())),
+        Err(rustls::Error::InvalidCertificate(error)) => Ok(Err(error)),
+        Err(error) => Err(bad(error)),
+    }
+}
+
+/// Names as webpki prints them (`DnsName("a")`, `IpAddress(::1)`) without what is around them.
+fn bare(presented: &[String]) -> Vec<String> {
+    let inner = |name: &String| {
+        let inner = name.split_once('(')?.1.strip_suffix(')')?.trim_matches('"');
+        // Of zeros webpki leaves one.
+        let address = inner.parse::<IpAddr>();
+        Some(address.map_or_else(|_| inner.to_owned(), |address| address.to_string()))
+    };
+    presented.iter().filter_map(inner).collect()
+}
+
+/// Why the other side's certificate is not trusted.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Distrust {
+    /// It is for these names.
+    Name(Vec<String>),
+    /// It has ended, or begins later.
+    Time,
+    /// Nobody who is trusted vouches for it.
+    Unknown,
+}
+
+/// That, where it is what a conversation broke off for.
+pub fn distrust(error: &std::io::Error) -> Option<Distrust> {
+    let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    let rustls::Error::InvalidCertificate(error) = error else { return None };
+    Some(match error {
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            Distrust::Name(bare(presented))
+        }
+        CertificateError::NotValidForName => Distrust::Name(Vec::new()),
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => Distrust::Time,
+        _ => Distrust::Unknown,
+    })
 }
 
 /// Whether a client that trusts `authority_pem` would accept `chain_pem` for `name` (a host name or
@@ -124,6 +196,18 @@ pub fn connect(socket: TcpStream, name: &str, trusted_pem: &[u8]) -> Result<TlsC
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_certificate_tells_its_names() {
+        let wanted = ["es.example.org", "*.example.net", "127.0.0.1", "::1"];
+        let made = rcgen::generate_simple_self_signed(wanted.map(str::to_owned)).expect("made");
+        let pem = made.cert.pem().into_bytes();
+        assert_eq!(names(&pem).expect("read"), wanted);
+        assert!(has_name(&pem, "a.example.net").expect("read"));
+        assert!(!has_name(&pem, "example.org").expect("read"));
+        let none = rcgen::generate_simple_self_signed(Vec::new()).expect("made");
+        assert_eq!(names(none.cert.pem().as_bytes()).expect("read"), Vec::<String>::new());
+    }
 
     #[test]
     fn a_certificate_is_judged_by_name_time_and_authority() {

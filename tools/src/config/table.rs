@@ -41,10 +41,10 @@ pub fn check_name(given: &Given) -> Result<()> {
     if is_known(&given.name) {
         return Ok(());
     }
-    let (name, is_near) = nearest(&given.name);
-    let meant = match is_near {
-        true => format!("did you mean [{name}]?"),
-        false => format!(
+    let meant = match (elsewhere(&given.name), nearest(&given.name)) {
+        (Some(elsewhere), _) => elsewhere.to_owned(),
+        (None, (name, true)) => format!("did you mean [{name}]?"),
+        (None, (name, false)) => format!(
             "the nearest of those there are is [{name}]; docs/guide/settings.md tells of all"
         ),
     };
@@ -95,9 +95,28 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// The known name that needs the fewest changes to become `name`, and whether these are fewer than half of its
-/// letters: only then was it likely meant.
+/// Where a name belongs that is none of a node's.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    if cluster::cluster_settings::is_dynamic(name) {
+        return Some(
+            "it is one of the cluster: set it with `PUT _cluster/settings` once the node runs",
+        );
+    }
+    cluster::settings::is_known(name).then_some(
+        "it is one of an index: set it when the index is made, in a template, or with \
+         `PUT INDEX/_settings`",
+    )
+}
+
+/// The known name that needs the fewest changes to become `name`, in whatever case that is written, and whether
+/// these are fewer than half of its letters: only then was it likely meant. One that others begin with is
+/// nearest to the first of those.
 pub fn nearest(name: &str) -> (&'static str, bool) {
+    let name = &name.to_ascii_lowercase();
+    let begins = |known: &&str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+    if let Some(known) = names().find(begins) {
+        return (known, false);
+    }
     let all = names().map(|known| (distance(known, name), known));
     let (changes, known) = all.min_by_key(|it| it.0).expect("there are names");
     (known, changes * 2 < known.len().max(name.len()))
@@ -152,6 +171,20 @@ mod tests {
         assert_eq!(nearest("xpack.security.enable"), ("xpack.security.enabled", true));
         assert_eq!(nearest("path.date"), ("path.data", true));
         assert_eq!(nearest("cluster_name"), ("cluster.name", true));
+        assert_eq!(nearest("HTTP.PORT"), ("http.port", true), "it was [http.host]");
+        assert_eq!(nearest("oauth"), ("oauth.enabled", false), "it was [node.attr.]");
+    }
+
+    #[test]
+    fn a_name_of_others_is_told_where_it_belongs() {
+        let told = |name: &str| {
+            check_name(&Given::option(name, "1")).expect_err("none of a node's").sentence
+        };
+        let watermark = told("cluster.routing.allocation.disk.watermark.flood_stage");
+        assert!(watermark.ends_with("set it with `PUT _cluster/settings` once the node runs"));
+        let replicas = told("index.number_of_replicas");
+        assert!(replicas.contains("it is one of an index"), "{replicas}");
+        assert!(told("index.number_of_replicas_per_shard_group").contains("the nearest"));
     }
 
     #[test]

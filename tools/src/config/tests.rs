@@ -174,6 +174,20 @@ fn certificate_and_key_come_together() {
     assert_eq!(own.certificate, PathBuf::from("/etc/x.crt"));
 }
 
+/// A list was joined to one path, `a.crt,b.crt`, which was no file.
+#[test]
+fn authorities_may_be_several() {
+    let yaml = "xpack.security.http.ssl:\n  certificate: own.crt\n  key: own.key\n  certificate_authorities: [\"a.crt\", \
+                \"/etc/b.crt\"]\n";
+    let mut sources = Sources::default();
+    let given = source::yaml(yaml, Path::new("/c/corelode.yml")).expect("good YAML");
+    sources.add(given).expect("known names");
+    let settings = Settings::read(&sources, &machine()).expect("legal");
+    let own = settings.own_certificate.expect("given");
+    assert_eq!(own.authorities, [PathBuf::from("/c/a.crt"), PathBuf::from("/etc/b.crt")]);
+    assert_eq!(own.certificate, PathBuf::from("/c/own.crt"));
+}
+
 #[test]
 fn attributes_are_kept() {
     let settings = read(&[("node.attr.rack", "r1")]).expect("legal");

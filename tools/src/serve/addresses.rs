@@ -102,6 +102,13 @@ pub fn url(http: &Endpoint, bound: SocketAddr, tls: bool) -> String {
     }
 }
 
+/// The host of such an address.
+pub fn host_of(url: &str) -> &str {
+    let address = url.rsplit_once("://").map_or(url, |(_, address)| address);
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -79,7 +79,15 @@ fn curl(told: &Told) -> String {
     if told.security {
         line.push_str(" -u elastic");
     }
-    line.push_str(&format!(" {}/", told.url));
+    match (&told.certificate_name, told.url.rsplit_once("://")) {
+        // It need not lead to this machine by what others say of it.
+        (Some(name), Some((scheme, address))) => {
+            let port = address.rsplit_once(':').map_or("", |(_, port)| port);
+            let host = if name.contains(':') { format!("[{name}]") } else { name.clone() };
+            line.push_str(&format!(" --connect-to ::{address} {scheme}://{host}:{port}/"));
+        }
+        _ => line.push_str(&format!(" {}/", told.url)),
+    }
     line
 }
 
@@ -108,6 +116,7 @@ mod tests {
             url: "https://127.0.0.1:9200".into(),
             transport: "127.0.0.1:9300".into(),
             authority: Some("/my data/certs/http_ca.crt".into()),
+            certificate_name: None,
             fingerprint: Some("ab".repeat(32)),
             data: "/my data".into(),
             security: true,
@@ -145,5 +154,10 @@ mod tests {
             ..told()
         };
         assert_eq!(curl(&plain), "curl http://127.0.0.1:9200/");
+        // As printed for the address, curl refused a certificate that is for a name alone.
+        let named = Told { certificate_name: Some("es.example.org".into()), ..told() };
+        let line = "curl --cacert '/my data/certs/http_ca.crt' -u elastic --connect-to ::127.0.0.1:9200 \
+                    https://es.example.org:9200/";
+        assert_eq!(curl(&named), line);
     }
 }

@@ -16,6 +16,8 @@ pub struct Told {
     pub transport: String,
     /// The authority to trust.
     pub authority: Option<PathBuf>,
+    /// A name by which clients know the certificate, where they do not by that of `url`.
+    pub certificate_name: Option<String>,
     /// Its SHA-256.
     pub fingerprint: Option<String>,
     /// The data folder.
@@ -48,6 +50,7 @@ impl Told {
             "http": self.url.as_str(),
             "transport": self.transport.as_str(),
             "ca": authority,
+            "certificate_name": (self.certificate_name.clone()),
             "data": (self.data.display().to_string()),
         });
         save(path, json::to_string(&value).as_bytes(), 0o644)
@@ -98,6 +101,7 @@ mod tests {
             url: "http://127.0.0.1:9200".to_owned(),
             transport: "127.0.0.1:9300".to_owned(),
             authority: None,
+            certificate_name: None,
             fingerprint: None,
             data: folder.clone(),
             security: false,
