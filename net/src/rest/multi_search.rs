@@ -21,14 +21,14 @@ const CONCURRENT: usize = 8;
 
 /// `GET|POST /_msearch`, `/{index}/_msearch`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    multi_search_by(call, |line| Ok(Bytes::from(line.to_vec()))).await
+    multi_search_by(call, async |line| Ok(line)).await
 }
 
 /// Several searches, each line made one by `make`; a line that it refuses for what the request lacks
 /// fails all of them, any other its own search alone.
 pub(super) async fn multi_search_by<E: Env>(
     call: &Call<'_, E>,
-    make: impl Fn(&[u8]) -> Result<Bytes>,
+    make: impl AsyncFn(Bytes) -> Result<Bytes>,
 ) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
@@ -43,13 +43,13 @@ pub(super) async fn multi_search_by<E: Env>(
     }
     super::search::check_type(call.params.text("search_type"))?;
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
-    let mut asked = read(call, &content)?;
+    let mut asked = read(call, &content).await?;
     if asked.is_empty() {
         return Err(Error::validation(&["no requests added"]));
     }
     let mut failed: Vec<Option<Error>> = Vec::with_capacity(asked.len());
     for search in &mut asked {
-        match make(&search.body) {
+        match make(search.body.clone()).await {
             Ok(body) => search.body = body,
             Err(error) if error.kind == "action_request_validation_exception" => return Err(error),
             Err(error) => {
@@ -60,10 +60,10 @@ pub(super) async fn multi_search_by<E: Env>(
         }
         failed.push(None);
         if total_as_int {
-            super::search::exact_total(search)?;
+            super::search::exact_total(call, search).await?;
         }
         // What cannot be read fails all of them.
-        engine::ops::search::check(search)?;
+        call.core.check_search(search).await?;
         call.core.env().spawn().yield_if_needed().await;
     }
     let concurrent = call.params.int("max_concurrent_searches")?;
@@ -116,13 +116,14 @@ async fn answer<E: Env>(
             }
         }
         writer.end_object();
+        call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_array().end_object();
     Reply::json(200, body)
 }
 
 /// Reads the pairs of lines.
-fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> {
+async fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> {
     if content.last() != Some(&b'\n') {
         return Err(Error::illegal_argument(
             "The msearch request must be terminated by a newline [\\n]",
@@ -149,7 +150,7 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
     let mut asked = Vec::new();
     let mut at = 0;
     while let Some(end) = memchr::memchr(b'\n', &content[at..]) {
-        let head = &content[at..at + end];
+        let head = content.slice(at..at + end).unwrap_or_default();
         at += end + 1;
         // An empty first line is tolerated; an empty head says nothing.
         if at == 1 && memchr::memchr(b'\n', &content[at..]).is_none() {
@@ -157,13 +158,14 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
         }
         let mut one = defaults.clone();
         if !head.iter().all(u8::is_ascii_whitespace) {
-            let head = json::parse(head).map_err(|error| fail::of_json(&error, head))?;
+            let head = call.core.read_text(head, |head| fail::tree(head)).await?;
             header(call, &head, &mut one)?;
         }
         let Some(end) = memchr::memchr(b'\n', &content[at..]) else { break };
         one.body = content.slice(at..at + end).unwrap_or_default();
         at += end + 1;
         asked.push(one);
+        call.core.env().spawn().yield_if_needed().await;
     }
     Ok(asked)
 }
