@@ -10,7 +10,7 @@
 //! 2. Strangers that take no answer end before all others. Other strangers end next, unless they are few
 //!    ([`STRANGERS_PART`]): whoever comes is one for a moment, and whoever is served often keeps the connection.
 //! 3. Who has just come is spared for a moment ([`GRACE`]), but not where somebody who is known would end
-//!    instead.
+//!    instead; and nobody who is known ends while strangers are many, be it that none of them waits just now.
 //! 4. What runs does not wait.
 
 use std::cell::{Cell, RefCell};
@@ -127,9 +127,10 @@ impl Waits {
         let count = |standing| staying().filter(|known| known.wait.standing == standing).count();
         let (served, busy) = (count(Standing::Served), count(Standing::Busy));
         let strangers = open.saturating_sub(self.leaving.get() + served + busy);
+        let are_many = strangers > open / STRANGERS_PART;
         let first = match (strangers, served) {
             (1.., 0) => Standing::Stranger,
-            (strangers, _) if strangers > open / STRANGERS_PART => Standing::Stranger,
+            _ if are_many => Standing::Stranger,
             (_, 1..) => Standing::Served,
             _ => Standing::Busy,
         };
@@ -138,7 +139,7 @@ impl Waits {
             waiting = waiting_of(&all, first, (now, GRACE));
         }
         if waiting.is_empty() && is_urgent {
-            waiting = waiting_in_need(&all, now);
+            waiting = waiting_in_need(&all, now, are_many);
         }
         self.end(&mut all, waiting, at_once)
     }
@@ -181,7 +182,7 @@ impl Waits {
 }
 
 /// Those of one standing that end where it is urgent, and of whose turn it was none waits.
-fn waiting_in_need(all: &Map<u64, Waiting>, now: Duration) -> Vec<(Duration, u64)> {
+fn waiting_in_need(all: &Map<u64, Waiting>, now: Duration, are_many: bool) -> Vec<(Duration, u64)> {
     let of = |standing, grace| waiting_of(all, standing, (now, grace));
     let strangers = of(Standing::Stranger, GRACE);
     if !strangers.is_empty() {
@@ -198,7 +199,11 @@ fn waiting_in_need(all: &Map<u64, Waiting>, now: Duration) -> Vec<(Duration, u64
     // Of a crowd that comes again and again, or that all were told at once to end, each is within its grace.
     let mut newest = of(Standing::Stranger, Duration::ZERO);
     newest.extend(of(Standing::Deaf, Duration::ZERO));
-    if newest.is_empty() { known } else { newest }
+    match newest.is_empty() {
+        true if are_many => Vec::new(),
+        true => known,
+        false => newest,
+    }
 }
 
 /// Those of one standing that wait and are not dismissed, with their times; a stranger only after its grace.
@@ -257,10 +262,11 @@ mod tests {
             [(1, Served, 5), (2, Stranger, 7), (3, Served, 3), (4, Stranger, 6), (5, Busy, 1)];
         // Two of five are many, one of four is not.
         assert_eq!(ending(&waiting(&all), 0), [4, 3, 2, 1, 5]);
-        // Others leave, and who was served is not ended for them, unless it lasts.
+        // Others leave, and who was served is not ended for them, however long that lasts.
         let waits = waiting(&all);
         assert_eq!(ending(&waits, 40), [4, 2]);
-        assert!(waits.dismiss(43, 1, (LATER.0, true)) && waits.is_dismissed(3));
+        assert!(!waits.dismiss(43, 1, (LATER.0, true)));
+        assert!(waits.dismiss(3, 1, (LATER.0, true)) && waits.is_dismissed(3));
         // Who takes no answer ends first, be it the only one, and came it last.
         let mixed =
             [(1, Served, 0), (2, Stranger, 2), (3, Served, 1), (4, Deaf, 8), (5, Served, 1)];
