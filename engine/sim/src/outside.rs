@@ -91,7 +91,9 @@ impl Spawn for SimSpawn {
     }
 
     async fn yield_if_needed(&self) {
-        if self.0.any_world().percent(30) {
+        let world = self.0.any_world();
+        world.yields.set(world.yields.get() + 1);
+        if world.percent(30) {
             leave().await;
         }
     }

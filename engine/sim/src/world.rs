@@ -33,6 +33,8 @@ pub(crate) struct World {
     pub(crate) unix_ms_start: Cell<i64>,
     /// Jobs that were given to workers.
     pub(crate) jobs: Cell<u64>,
+    /// How often a task asked whether others wait.
+    pub(crate) yields: Cell<u64>,
     trace: Cell<u64>,
 }
 
@@ -89,6 +91,7 @@ impl Sim {
                 spikes: Cell::new((0, 0)),
                 unix_ms_start: Cell::new(1_700_000_000_000),
                 jobs: Cell::new(0),
+                yields: Cell::new(0),
                 trace: Cell::new(0xcbf2_9ce4_8422_2325),
             }),
         }
@@ -97,6 +100,11 @@ impl Sim {
     /// How many jobs were given to workers so far.
     pub fn jobs(&self) -> u64 {
         self.world.jobs.get()
+    }
+
+    /// How often tasks asked whether others wait, so far.
+    pub fn yields(&self) -> u64 {
+        self.world.yields.get()
     }
 
     /// The outside, as the process of this life sees it. After a crash, ask again.

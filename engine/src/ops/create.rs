@@ -184,6 +184,8 @@ impl<E: Env> Core<E> {
         let made = if makes_stream {
             self.new_stream(name).await
         } else {
+            // A request may bring a hundred thousand names that are none: the keeper need not tell each so.
+            cluster::name::check_index(name).map_err(failure::of_cluster)?;
             let new = NewIndex {
                 provided: provided.to_owned(),
                 ..NewIndex::new(name, self.uuid(), self.now_ms())
