@@ -63,31 +63,30 @@ impl<E: Env> Core<E> {
         block::check_all(indices.iter().map(|reached| &*reached.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let state = self.state();
-        Ok(indices
-            .into_iter()
-            .map(|reached| {
-                let shown = reached.shown_aliases(gate, action);
-                let aliases: Object =
-                    shown.into_iter().map(|(name, alias)| (name, alias.to_json())).collect();
-                let Reached { index, limits, .. } = reached;
-                let index = match limits.fields.is_some() {
-                    // A caller with limits sees the fields that it may see.
-                    true => {
-                        let mapping = self.shown_mapping(&index, &limits);
-                        Arc::new(cluster::Index { mapping, ..(*index).clone() })
-                    }
-                    false => index,
-                };
-                (index, Value::Object(aliases))
-            })
-            .map(|(index, aliases)| IndexInfo {
+        let mut infos = Vec::with_capacity(indices.len());
+        for reached in indices {
+            self.env.spawn().yield_if_needed().await;
+            let shown = reached.shown_aliases(gate, action);
+            let aliases: Object =
+                shown.into_iter().map(|(name, alias)| (name, alias.to_json())).collect();
+            let Reached { index, limits, .. } = reached;
+            let index = match limits.fields.is_some() {
+                // A caller with limits sees the fields that it may see.
+                true => {
+                    let mapping = self.shown_mapping(&index, &limits);
+                    Arc::new(cluster::Index { mapping, ..(*index).clone() })
+                }
+                false => index,
+            };
+            infos.push(IndexInfo {
                 name: index.name.to_string(),
-                aliases,
+                aliases: Value::Object(aliases),
                 settings: index.settings.to_nested(),
                 stream: state.data_stream_of(&index.name).map(|stream| stream.name.to_string()),
                 index,
-            })
-            .collect())
+            });
+        }
+        Ok(infos)
     }
 
     /// Is every named index (or alias) there?

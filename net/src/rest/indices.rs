@@ -3,7 +3,7 @@
 use engine::ops::IndicesOptions;
 use engine::ops::admin::{Aim, IndexInfo};
 use engine::{Error, Result};
-use env::{Bytes, Env};
+use env::{Bytes, Env, Spawn};
 use json::{Object, Value, Writer};
 
 use super::copies::{self, Copies};
@@ -55,30 +55,32 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let flat = call.params.flag("flat_settings", false)?;
     let defaults = call.params.flag("include_defaults", false)?;
     let wants = |part: &str| parts.iter().any(|wanted| wanted == part);
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        for info in &infos {
-            writer.key(&info.name).begin_object();
-            if wants("aliases") {
-                writer.field("aliases", &info.aliases);
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    for info in &infos {
+        writer.key(&info.name).begin_object();
+        if wants("aliases") {
+            writer.field("aliases", &info.aliases);
+        }
+        if wants("mappings") {
+            writer.field("mappings", &info.mappings());
+        }
+        if wants("settings") {
+            writer.key("settings");
+            settings_view(&mut writer, &info.settings, flat, call.human, &[]);
+            if defaults {
+                write_defaults(call, &mut writer, info, flat, &[]);
             }
-            if wants("mappings") {
-                writer.field("mappings", &info.mappings());
-            }
-            if wants("settings") {
-                writer.key("settings");
-                settings_view(writer, &info.settings, flat, call.human, &[]);
-                if defaults {
-                    write_defaults(call, writer, info, flat, &[]);
-                }
-            }
-            if let Some(stream) = &info.stream {
-                writer.field_str("data_stream", stream);
-            }
-            writer.end_object();
+        }
+        if let Some(stream) = &info.stream {
+            writer.field_str("data_stream", stream);
         }
         writer.end_object();
-    }))
+        call.core.env().spawn().yield_if_needed().await;
+    }
+    writer.end_object();
+    Ok(Reply::json(200, body))
 }
 
 /// What the expression of the path names.

@@ -3,9 +3,9 @@
 use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::field_caps::METADATA;
-use env::Env;
+use env::{Env, Spawn};
 use json::path::glob;
-use json::{Object, Value};
+use json::{Object, Value, Writer};
 use mapping::{Field, Mapping};
 
 use super::indices::infos;
@@ -15,14 +15,16 @@ use crate::reply::Reply;
 /// `GET /_mapping`, `/{index}/_mapping`.
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let infos = infos(call, "indices:admin/mappings/get").await?;
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        for info in &infos {
-            writer.key(&info.name).begin_object();
-            writer.field("mappings", &info.mappings()).end_object();
-        }
-        writer.end_object();
-    }))
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    for info in &infos {
+        writer.key(&info.name).begin_object();
+        writer.field("mappings", &info.mappings()).end_object();
+        call.core.env().spawn().yield_if_needed().await;
+    }
+    writer.end_object();
+    Ok(Reply::json(200, body))
 }
 
 /// `PUT|POST /{index}/_mapping`.
@@ -49,34 +51,40 @@ pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .iter()
             .any(|pattern| *pattern == "_all" || glob(pattern.as_bytes(), path.as_bytes()))
     };
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        for info in &infos {
-            writer.key(&info.name).begin_object().key("mappings").begin_object();
-            let mut fields: Vec<_> = info.index.mapping.fields().collect();
-            fields.sort_by(|a, b| a.path.cmp(&b.path));
-            for field in fields.into_iter().filter(|field| wanted(&field.path)) {
-                writer.key(&field.path).begin_object().field_str("full_name", &field.path);
-                writer.key("mapping").begin_object();
-                let leaf = field.path.rsplit('.').next().unwrap_or(&field.path);
-                writer.field(leaf, &definition(field, defaults));
-                writer.end_object().end_object();
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    let spawn = call.core.env().spawn();
+    for info in &infos {
+        spawn.yield_if_needed().await;
+        writer.key(&info.name).begin_object().key("mappings").begin_object();
+        // They are sorted by path.
+        for (at, field) in info.index.mapping.fields().enumerate() {
+            spawn.yield_at(at).await;
+            if !wanted(&field.path) {
+                continue;
             }
-            for (name, target) in info.index.mapping.aliases().filter(|(name, _)| wanted(name)) {
-                writer.key(name).begin_object().field_str("full_name", name);
-                let leaf = name.rsplit('.').next().unwrap_or(name);
-                writer.key("mapping").begin_object().key(leaf).begin_object();
-                writer.field_str("type", "alias").field_str("path", &target.path);
-                writer.end_object().end_object().end_object();
-            }
-            for (name, ..) in METADATA.into_iter().filter(|(name, ..)| wanted(name)) {
-                writer.key(name).begin_object().field_str("full_name", name);
-                writer.key("mapping").begin_object().end_object().end_object();
-            }
+            writer.key(&field.path).begin_object().field_str("full_name", &field.path);
+            writer.key("mapping").begin_object();
+            let leaf = field.path.rsplit('.').next().unwrap_or(&field.path);
+            writer.field(leaf, &definition(field, defaults));
             writer.end_object().end_object();
         }
-        writer.end_object();
-    }))
+        for (name, target) in info.index.mapping.aliases().filter(|(name, _)| wanted(name)) {
+            writer.key(name).begin_object().field_str("full_name", name);
+            let leaf = name.rsplit('.').next().unwrap_or(name);
+            writer.key("mapping").begin_object().key(leaf).begin_object();
+            writer.field_str("type", "alias").field_str("path", &target.path);
+            writer.end_object().end_object().end_object();
+        }
+        for (name, ..) in METADATA.into_iter().filter(|(name, ..)| wanted(name)) {
+            writer.key(name).begin_object().field_str("full_name", name);
+            writer.key("mapping").begin_object().end_object().end_object();
+        }
+        writer.end_object().end_object();
+    }
+    writer.end_object();
+    Ok(Reply::json(200, body))
 }
 
 /// A field as the mapping shows it, perhaps with what counts where nothing is said.

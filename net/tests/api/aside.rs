@@ -139,6 +139,26 @@ fn a_request_of_many_items_gives_way_between_them() {
     });
 }
 
+/// What 308 indices are was written in one stretch of 39 ms.
+#[test]
+fn an_answer_of_many_indices_is_written_in_steps() {
+    const INDICES: u64 = 40;
+    let sim = Sim::new(1);
+    with_oauth_on(&sim, async |mut client| {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for number in 0..INDICES {
+            client.good("PUT", &format!("/i{number}"), "").await;
+        }
+        for target in ["/_settings?include_defaults", "/_mapping", "/*", "/_mapping/field/*"] {
+            let before = sim.yields();
+            client.good("GET", target, "").await;
+            // When they are gathered, and when they are written.
+            let yields = sim.yields() - before;
+            assert!(yields >= 2 * INDICES, "{target}: {yields}");
+        }
+    });
+}
+
 /// The answers of refused items are put among those of the others.
 #[test]
 fn refused_items_keep_their_places() {
