@@ -56,10 +56,10 @@ impl<E: Env> Core<E> {
         change: SettingsChange,
     ) -> Result<()> {
         let settings = match body.get("settings") {
-            Some(settings @ Value::Object(_)) => settings.clone(),
-            _ => body.clone(),
+            Some(settings @ Value::Object(_)) => settings,
+            _ => body,
         };
-        let flat = cluster::settings::prefixed(&settings).map_err(super::failure::of_cluster)?;
+        let flat = cluster::settings::prefixed(settings).map_err(super::failure::of_cluster)?;
         if flat.is_empty() {
             return Err(Error::validation(&["no settings to update"]));
         }
