@@ -142,7 +142,7 @@ mod tests {
         assert!(!apply(&empty, &create(100)).0.takes_long(&Command::AddFields { deltas: one() }));
         let state = apply(&empty, &create(1_000)).0;
         assert!(state.takes_long(&Command::AddFields { deltas: one() }));
-        let many = (0..900).map(|_| one()).flatten().collect();
+        let many = (0..900).flat_map(|_| one()).collect();
         assert!(empty.takes_long(&Command::AddFields { deltas: many }));
         let batch = Command::Batch(vec![create(1), create(1_000).at(5)]);
         assert!(empty.takes_long(&batch));
