@@ -50,6 +50,8 @@ pub struct BlockMax {
     clauses: Vec<Clause>,
     /// The first that is essential in the window at hand.
     essential: usize,
+    /// What all clauses but one add at most in the window at hand, for each clause; void without a bar.
+    others: Vec<f64>,
     /// The window that the bounds are of.
     bounded: Range<u32>,
     stage: Stage,
@@ -79,6 +81,7 @@ impl BlockMax {
         Self {
             clauses,
             essential: 0,
+            others: Vec::new(),
             bounded: 0..0,
             stage: Stage::Fresh,
             taken: WINDOW / 16,
@@ -158,7 +161,9 @@ impl BlockMax {
         }
         let wholes = self.clauses.iter().map(|clause| clause.whole).enumerate();
         let (at, _) = wholes.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let rest = self.others(at, |clause| clause.whole);
+        // A bound may be so large (a function's is `f32::MAX`) that it cannot be taken away from a sum again.
+        let others = self.clauses[..at].iter().chain(&self.clauses[at + 1..]);
+        let rest = others.map(|clause| f64::from(clause.whole)).sum::<f64>();
         // Sums of other orders may differ in their last bits: far less than this margin.
         (bound(rest * (1.0 + 1e-6)) < bar).then_some((at, rest))
     }
@@ -218,11 +223,20 @@ impl BlockMax {
         self.clauses[..count].iter().map(|clause| f64::from(clause.max)).sum()
     }
 
-    /// Sum of all bounds but that of clause `at`, which may be so large (a function's is `f32::MAX`) that it
-    /// cannot be taken away from a sum again.
-    fn others(&self, at: usize, max: impl Fn(&Clause) -> f32) -> f64 {
-        let (before, after) = (&self.clauses[..at], &self.clauses[at + 1..]);
-        before.iter().chain(after).map(|clause| f64::from(max(clause))).sum()
+    /// Sums up, for each clause, the bounds before it and behind it: a bound cannot be taken away from the sum of
+    /// all again (see [`Self::alone`]), and to sum up anew for each of four thousand took 30 ms a window.
+    fn sum_up_others(&mut self) {
+        self.others.clear();
+        let mut sum = 0.0;
+        for clause in &self.clauses {
+            self.others.push(sum);
+            sum += f64::from(clause.max);
+        }
+        sum = 0.0;
+        for (clause, others) in self.clauses.iter().zip(&mut self.others).rev() {
+            *others += sum;
+            sum += f64::from(clause.max);
+        }
     }
 
     /// How clause `at` is asked for a window: what the others add at most need not be reached. A
@@ -231,8 +245,7 @@ impl BlockMax {
         if window.bar <= 0.0 {
             return *window;
         }
-        let others = self.others(at, |clause| clause.max);
-        Window { bar: needed(window.bar, others), ..*window }
+        Window { bar: needed(window.bar, self.others[at]), ..*window }
     }
 
     /// The candidates of the window: what the essential clauses match.
@@ -410,6 +423,7 @@ impl Scorer for BlockMax {
             if window.bar > 0.0 {
                 self.bound_clauses(&window.range());
                 self.part(window);
+                self.sum_up_others();
             } else {
                 self.essential = 0;
             }
