@@ -31,8 +31,8 @@ const STEP_DOCS_MIN: u32 = 64;
 /// What a clause costs in each window, whatever it finds.
 const CLAUSE: u64 = 16;
 
-/// To make what reads a term's postings, once in a segment, however short they are: four thousand held a core
-/// 34 ms, as they are made for the best and for the count.
+/// To make what reads a term's postings, once in a segment for the best and once for the count, however short
+/// they are.
 const READER: u64 = 1_000;
 
 /// To ask about documents that others found, in groups: for so many of them as much as for one in order.
