@@ -275,8 +275,9 @@ impl Spawn for RuntimeSpawn {
     }
 
     async fn yield_if_needed(&self) {
-        let executor = glommio::executor();
-        if !executor.need_preempt() && self.yielded.get().elapsed() < STRETCH_MAX {
+        // While another gives way it looks at the rings: what has come there is no reason to stop here.
+        let is_asked = || !self.giving.get() && glommio::executor().need_preempt();
+        if !is_asked() && self.yielded.get().elapsed() < STRETCH_MAX {
             return;
         }
         if self.within.get() {
