@@ -18,7 +18,7 @@ use crate::reply::Reply;
 pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut id = ids_of_url(call).into_iter().next();
     let mut keep_alive = keep_alive(call, "scroll")?;
-    for (key, value) in body(call)?.as_object().into_iter().flat_map(|it| it.iter()) {
+    for (key, value) in body(call).await?.as_object().into_iter().flat_map(|it| it.iter()) {
         match (key, value) {
             ("scroll_id", Value::String(text)) => id = Some(text.clone()),
             ("scroll", Value::String(text)) => keep_alive = Some(read_keep_alive("scroll", text)?),
@@ -42,7 +42,7 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `DELETE /_search/scroll`, `/_search/scroll/{scroll_id}`.
 pub(super) async fn clear<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut ids = ids_of_url(call);
-    let body = body(call)?;
+    let body = body(call).await?;
     for (key, value) in body.as_object().into_iter().flat_map(|it| it.iter()) {
         match (key, value) {
             ("scroll_id", Value::String(text)) => ids = vec![text.clone()],
@@ -82,8 +82,8 @@ pub(super) async fn open_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let Some(keep_alive) = keep_alive(call, "keep_alive")? else {
         return Err(Error::validation(&["[keep_alive] is not specified"]));
     };
-    if let Some((key, _)) = body(call)?.as_object().and_then(|body| body.iter().next()) {
-        let place = fail::place_of(&call.content()?, key);
+    if let Some((key, _)) = body(call).await?.as_object().and_then(|body| body.iter().next()) {
+        let place = call.place_of(key).await?;
         return Err(fail::unknown_field("open_point_in_time_request", key, place));
     }
     let asked = MomentCall {
@@ -109,11 +109,11 @@ pub(super) async fn open_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `DELETE /_pit`.
 pub(super) async fn close_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut id = None;
-    for (key, value) in body(call)?.as_object().into_iter().flat_map(|it| it.iter()) {
+    for (key, value) in body(call).await?.as_object().into_iter().flat_map(|it| it.iter()) {
         match (key, value) {
             ("id", Value::String(text)) => id = Some(text.clone()),
             _ => {
-                let place = fail::place_of(&call.content()?, key);
+                let place = call.place_of(key).await?;
                 return Err(fail::unknown_field("close_point_in_time_request", key, place));
             }
         }
@@ -133,16 +133,17 @@ fn ids_of_url<E: Env>(call: &Call<'_, E>) -> Vec<String> {
 }
 
 /// The body as an object; empty where there is none.
-fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
-    let content = call.content()?;
-    if content.is_empty() {
-        return Ok(Value::object());
-    }
-    match json::parse(&content) {
-        Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(Error::illegal_argument("Malformed content, must start with an object")),
-        Err(error) => Err(fail::of_json(&error, &content)),
-    }
+async fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
+    call.read(|content| {
+        if content.is_empty() {
+            return Ok(Value::object());
+        }
+        match fail::tree(content)? {
+            value @ Value::Object(_) => Ok(value),
+            _ => Err(Error::illegal_argument("Malformed content, must start with an object")),
+        }
+    })
+    .await
 }
 
 fn unknown(key: &str, value: &Value) -> Error {
