@@ -128,3 +128,34 @@ fn a_long_query_is_shown_whole_where_it_is_profiled_or_validated() {
         assert!(shown.contains("k.keyword:k0 k.keyword:k1 ") && shown.contains("k.keyword:k599"));
     });
 }
+
+/// A script beside so many words that asking for its documents spends a whole turn ran for none of them, turn after
+/// turn: such a search never ended.
+#[test]
+fn a_script_beside_many_words_comes_to_its_end() {
+    with_node(|mut client| async move {
+        const DOCS: usize = 4_200;
+        let text: String = (0..40).map(|at| format!("w{at} ")).collect();
+        let mut lines = String::new();
+        for number in 0..DOCS {
+            let word = format!("w{}", number % 40);
+            let text = if number % 100 == 0 { &text } else { &word };
+            lines += &format!("{{\"index\":{{}}}}\n{{\"t\":\"{text}\"}}\n");
+        }
+        client.good("POST", "/scripted/_bulk?refresh", &lines).await;
+        let script = json!({"script_score": {
+            "query": {"match_all": {}},
+            "script": {"source": "2.5"},
+        }});
+        let words: Value = text.trim().into();
+        let query = json!({"bool": {
+            "must": {"match_all": {}},
+            "should": [{"match": {"t": words}}, script],
+        }});
+        let body = json::to_string(&json!({"size": 3, "query": query, "track_total_hits": true}));
+        let answer = client.good("POST", "/scripted/_search", &body).await;
+        assert_eq!(at(&answer, &["hits", "total", "value"]).as_i64(), Some(DOCS as i64));
+        let best = at(&answer, &["hits", "max_score"]).as_f64().expect("a score");
+        assert!(best > 3.5, "all words, the script and one: {best}");
+    });
+}

@@ -133,8 +133,10 @@ impl<T> Runner<T> {
             }
             self.is_seen = true;
         }
+        let begun = self.results.len();
         while self.results.len() < self.docs.len() {
-            if turn.is_over() {
+            // One document at least: whoever asks may have spent a whole turn before, each time.
+            if turn.is_over() && self.results.len() > begun {
                 return false;
             }
             let at = self.results.len();
