@@ -4,6 +4,8 @@
 //! Every body that becomes a tree is read by here, so that the bound stands in one place. Documents
 //! have a bound of their own (`prepare`): their text becomes no tree.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use env::{Bytes, Env, Spawn};
 use search::request::SearchRequest;
 
@@ -15,6 +17,9 @@ use crate::error::{Error, Result};
 /// (many short clauses) twice that. A vector of a thousand numbers, which takes less, stays here: workers
 /// hash passwords, too, and who asks by vectors does so all day.
 pub const READ_HERE_BYTES_MAX: usize = 16 << 10;
+
+/// So long a text is read here where too many wait for a worker: some milliseconds, which is better than to refuse.
+const READ_LATE_BYTES_MAX: usize = 64 << 10;
 
 /// Reads a request with the parameters of its URL.
 pub(super) type Parse = fn(&[u8], &[(String, String)]) -> search::Result<SearchRequest>;
@@ -32,8 +37,17 @@ impl<E: Env> Core<E> {
         if text.len() <= READ_HERE_BYTES_MAX {
             return read(&text);
         }
-        let done = self.env.spawn().work_short(move || read(&text)).await;
-        done.map_err(|_| Error::rejected("too many requests wait for a worker"))?
+        // Whoever comes to it first, a worker or this core, takes what reads.
+        let reads = Arc::new(Mutex::new(Some(read)));
+        let (lent, copy) = (Arc::clone(&reads), text.clone());
+        let job = move || take(&lent).map(|read| read(&copy));
+        if let Ok(Some(done)) = self.env.spawn().work_short(job).await {
+            return done;
+        }
+        match take(&reads) {
+            Some(read) if text.len() <= READ_LATE_BYTES_MAX => read(&text),
+            _ => Err(Error::rejected("too many requests wait for a worker")),
+        }
     }
 
     /// As [`Core::read_text`], for a search or what is written like one.
@@ -54,4 +68,8 @@ impl<E: Env> Core<E> {
         self.read_text(body.clone(), move |body| parse(body, &params).map_err(failure::of_search))
             .await
     }
+}
+
+fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
