@@ -14,7 +14,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base::ShardId;
@@ -152,7 +152,7 @@ impl<E: Env> Keeper<E> {
             return Ok(Outcome::Refused(refused));
         }
         let state = self.value.state();
-        let Tried { command, after, unfit } = match self.tried(&state, command).await? {
+        let Tried { command, after, unfit } = match self.tried(&state, command).await {
             Ok(tried) => tried,
             Err(refused) => return Ok(Outcome::Refused(refused)),
         };
@@ -219,15 +219,26 @@ impl<E: Env> Keeper<E> {
     }
 
     /// Tries a command on the state as it is; one that takes long, on a worker. Or why it is refused.
-    async fn tried(&self, state: &Arc<State>, command: Command) -> Result<cluster::Result<Tried>> {
+    async fn tried(&self, state: &Arc<State>, command: Command) -> cluster::Result<Tried> {
         let (shared, now_ms) = (Arc::clone(&self.shared), self.env.clock().unix_ms());
         if !state.takes_long(&command) {
-            return Ok(Tried::of(state, command, &shared, now_ms));
+            return Tried::of(state, command, &shared, now_ms);
         }
-        let state = Arc::clone(state);
-        let job = move || Tried::of(&state, command, &shared, now_ms);
-        let done = self.env.spawn().work_short(job).await;
-        done.map_err(|_| Error::rejected("too many changes of the cluster state wait for a worker"))
+        // Where no worker has time it is done here: some changes may not be refused, such as the block of a disk
+        // that fills up.
+        let held = Arc::new(Mutex::new(Some(command)));
+        let take = |held: &Mutex<Option<Command>>| {
+            held.lock().unwrap_or_else(PoisonError::into_inner).take()
+        };
+        let job = {
+            let (held, state, shared) = (Arc::clone(&held), Arc::clone(state), Arc::clone(&shared));
+            move || take(&held).map(|command| Tried::of(&state, command, &shared, now_ms))
+        };
+        if let Ok(Some(done)) = self.env.spawn().work_short(job).await {
+            return done;
+        }
+        let command = take(&held).expect("no worker took it");
+        Tried::of(state, command, &shared, now_ms)
     }
 
     /// Gives the shards of open indices the mappings that are new since `before`: those with which they were
