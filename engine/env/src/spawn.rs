@@ -1,6 +1,9 @@
 //! Tasks on this core, and work that leaves it.
 
+use std::sync::Arc;
+
 use crate::Result;
+use crate::sync::{Mutex, lock};
 use crate::turns::Lane;
 
 /// See [`Spawn::yield_at`].
@@ -71,13 +74,34 @@ pub trait Spawn: Clone + 'static {
         job();
     }
 
-    /// As [`Spawn::work`], for jobs of milliseconds that somebody waits for (password hashes): they
-    /// never stand behind long ones.
+    /// As [`Spawn::work`], for what somebody waits for: password hashes, reading long bodies, long changes
+    /// of the cluster state. It never stands behind documents, merges or searches.
     async fn work_short<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.work(job).await
+    }
+
+    /// As [`Spawn::work_short`], for a job that is better done late, here, than not at all.
+    ///
+    /// # Errors
+    /// The job, where no worker had room for it; nothing, where one has begun it and does not come to its end.
+    async fn work_short_or_back<T: Send + 'static, J: FnOnce() -> T + Send + 'static>(
+        &self,
+        job: J,
+    ) -> std::result::Result<T, Option<J>> {
+        // Whoever comes to it first takes it.
+        let place = Arc::new(Mutex::new(Some(job)));
+        let lent = Arc::clone(&place);
+        let take = move || {
+            let job = lock(&lent).take();
+            job.map(|job| job())
+        };
+        match self.work_short(take).await {
+            Ok(Some(done)) => Ok(done),
+            _ => Err(lock(&place).take()),
+        }
     }
 
     /// As [`Spawn::work`], for a job of seconds to minutes (merging): in a lane of its own, so that

@@ -368,4 +368,27 @@ mod tests {
         let missed = looks[first..].iter().filter(|looks| **looks == 0).count();
         assert!(missed <= looks.len() / 10, "{missed} of {looks:?}");
     }
+
+    #[test]
+    fn a_job_comes_back_where_no_worker_has_room() {
+        let executor = LocalExecutorBuilder::new(Placement::Unbound)
+            .io_memory(IO_MEMORY_BYTES)
+            .ring_depth(RING_DEPTH);
+        let asked = executor.spawn(|| async {
+            let mut answers = Vec::new();
+            for waiting_max in [0, 64] {
+                let short = Short { threads: 1, waiting_max };
+                let workers = Workers::start(1, short).expect("workers");
+                let watch = Rc::new(Watch::new(Arc::default()));
+                let spawn = RuntimeSpawn::new(workers, watch).expect("pokes");
+                let here = std::thread::current().id();
+                let job = move || std::thread::current().id() == here;
+                let done = spawn.work_short_or_back(job).await;
+                answers.push(done.map_err(|job| job.expect("nobody took it")()));
+            }
+            answers
+        });
+        let answers = asked.expect("an executor").join().expect("it runs");
+        assert_eq!(answers, [Err(true), Ok(false)], "back here, and done elsewhere");
+    }
 }

@@ -14,7 +14,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::ShardId;
@@ -226,19 +226,12 @@ impl<E: Env> Keeper<E> {
         }
         // Where no worker has time it is done here: some changes may not be refused, such as the block of a disk
         // that fills up.
-        let held = Arc::new(Mutex::new(Some(command)));
-        let take = |held: &Mutex<Option<Command>>| {
-            held.lock().unwrap_or_else(PoisonError::into_inner).take()
-        };
-        let job = {
-            let (held, state, shared) = (Arc::clone(&held), Arc::clone(state), Arc::clone(&shared));
-            move || take(&held).map(|command| Tried::of(&state, command, &shared, now_ms))
-        };
-        if let Ok(Some(done)) = self.env.spawn().work_short(job).await {
-            return done;
+        let state = Arc::clone(state);
+        let job = move || Tried::of(&state, command, &shared, now_ms);
+        match self.env.spawn().work_short_or_back(job).await {
+            Ok(done) => done,
+            Err(job) => job.expect("a worker that panics ends the process")(),
         }
-        let command = take(&held).expect("no worker took it");
-        Tried::of(state, command, &shared, now_ms)
     }
 
     /// Gives the shards of open indices the mappings that are new since `before`: those with which they were

@@ -4,8 +4,6 @@
 //! Every body that becomes a tree is read by here, so that the bound stands in one place. Documents
 //! have a bound of their own (`prepare`): their text becomes no tree.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use env::{Bytes, Env, Spawn};
 use search::request::SearchRequest;
 
@@ -37,16 +35,11 @@ impl<E: Env> Core<E> {
         if text.len() <= READ_HERE_BYTES_MAX {
             return read(&text);
         }
-        // Whoever comes to it first, a worker or this core, takes what reads.
-        let reads = Arc::new(Mutex::new(Some(read)));
-        let (lent, copy) = (Arc::clone(&reads), text.clone());
-        let job = move || take(&lent).map(|read| read(&copy));
-        if let Ok(Some(done)) = self.env.spawn().work_short(job).await {
-            return done;
-        }
-        match take(&reads) {
-            Some(read) if text.len() <= READ_LATE_BYTES_MAX => read(&text),
-            _ => Err(Error::rejected("too many requests wait for a worker")),
+        let is_late_good = text.len() <= READ_LATE_BYTES_MAX;
+        match self.env.spawn().work_short_or_back(move || read(&text)).await {
+            Ok(done) => done,
+            Err(Some(read)) if is_late_good => read(),
+            Err(_) => Err(Error::rejected("too many requests wait for a worker")),
         }
     }
 
@@ -68,8 +61,4 @@ impl<E: Env> Core<E> {
         self.read_text(body.clone(), move |body| parse(body, &params).map_err(failure::of_search))
             .await
     }
-}
-
-fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
-    place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
