@@ -33,7 +33,7 @@ use crate::{Clock, Env, Spawn};
 
 mod line;
 
-use line::{Next, Slot, State, YOUNG};
+use line::{LaneState, Next, Slot, State, YOUNG};
 
 /// Young tasks of one lane that run beside each other.
 pub const RUNNING_MAX: usize = 16;
@@ -200,12 +200,12 @@ impl<E: Env> Turns<E> {
         let lane = self.current();
         let now = self.inner.env.clock().monotonic();
         self.inner.state.borrow_mut().lane(lane, now).held += 1;
-        Held { turns: self.clone(), lane }
+        Held { turns: self.clone(), lane, count: |lane| &mut lane.held }
     }
 
     /// The task whose turn it is waits for the disk until what is given is dropped, and holds little
     /// meanwhile: from now on it does not count as young, where not too many rest already.
-    pub fn rest(&self) -> Option<Resting<E>> {
+    pub fn rest(&self) -> Option<Held<E>> {
         let lane = self.current();
         let mut state = self.inner.state.borrow_mut();
         let known = state.lanes.get_mut(&lane)?;
@@ -217,7 +217,7 @@ impl<E: Env> Turns<E> {
             state.grow_up(place);
         }
         drop(state);
-        Some(Resting { turns: self.clone(), lane })
+        Some(Held { turns: self.clone(), lane, count: |lane| &mut lane.resting })
     }
 
     /// What runs and waits.
@@ -322,33 +322,21 @@ impl<E: Env> Turns<E> {
     }
 }
 
-/// A task waits for a processor elsewhere ([`Turns::hold`]).
+/// A task waits for a processor elsewhere ([`Turns::hold`]), or for the disk ([`Turns::rest`]).
 #[must_use = "what is dropped at once holds nothing"]
 pub struct Held<E: Env> {
     turns: Turns<E>,
     lane: Lane,
+    /// Where it is counted.
+    count: fn(&mut LaneState) -> &mut usize,
 }
 
 impl<E: Env> Drop for Held<E> {
     fn drop(&mut self) {
         // Its task goes on, and has a turn: who waits behind it is looked at then.
         if let Some(lane) = self.turns.inner.state.borrow_mut().lanes.get_mut(&self.lane) {
-            lane.held = lane.held.saturating_sub(1);
-        }
-    }
-}
-
-/// A task waits for the disk ([`Turns::rest`]).
-#[must_use = "what is dropped at once holds nothing"]
-pub struct Resting<E: Env> {
-    turns: Turns<E>,
-    lane: Lane,
-}
-
-impl<E: Env> Drop for Resting<E> {
-    fn drop(&mut self) {
-        if let Some(lane) = self.turns.inner.state.borrow_mut().lanes.get_mut(&self.lane) {
-            lane.resting = lane.resting.saturating_sub(1);
+            let count = (self.count)(lane);
+            *count = count.saturating_sub(1);
         }
     }
 }
