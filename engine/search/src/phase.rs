@@ -128,8 +128,10 @@ pub struct Slice {
     on_core: bool,
     /// The last step on a core left something to a worker.
     is_left: bool,
-    /// The segment that was weighed last, and of how many documents a step there is, where its windows are dear.
-    dear: Option<(u32, Option<u32>)>,
+    /// The segment that was weighed last, and whether its windows are dear.
+    dear: Option<(u32, bool)>,
+    /// The dear segment that a worker came to last, and of how many documents a step there is.
+    step_docs: Option<(u32, u32)>,
 }
 
 impl Slice {
@@ -180,6 +182,7 @@ impl Slice {
             on_core: false,
             is_left: false,
             dear: None,
+            step_docs: None,
         }
     }
 

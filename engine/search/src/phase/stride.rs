@@ -125,24 +125,33 @@ impl Slice {
     }
 
     fn is_dear_in(&mut self, segment: u32) -> bool {
-        self.docs_of_step(segment).is_some()
+        match self.dear {
+            Some((known, is_dear)) if known == segment => is_dear,
+            _ => {
+                let is_dear = self.plan.is_heavy(segment as usize);
+                self.dear = Some((segment, is_dear));
+                is_dear
+            }
+        }
     }
 
     /// Where the last document of a window lies that begins at `start`: a worker that looks at dear ones does so in
     /// parts, so that callers have turns.
     pub(super) fn end_of_step(&mut self, segment: u32, start: u32, end: u32) -> u32 {
-        let docs = if self.on_core { None } else { self.docs_of_step(segment) };
-        docs.map_or(end, |docs| end.min(start.saturating_add(docs)))
+        if self.on_core || !self.is_dear_in(segment) {
+            return end;
+        }
+        end.min(start.saturating_add(self.docs_of_step(segment)))
     }
 
-    /// Documents of a step in a segment whose windows are dear.
-    fn docs_of_step(&mut self, segment: u32) -> Option<u32> {
-        match self.dear {
+    /// Documents of a step in a segment whose windows are dear. To find them the whole plan is looked at: on a
+    /// worker.
+    fn docs_of_step(&mut self, segment: u32) -> u32 {
+        match self.step_docs {
             Some((known, docs)) if known == segment => docs,
             _ => {
-                let number = segment as usize;
-                let docs = self.plan.is_heavy(number).then(|| self.plan.docs_of_step(number));
-                self.dear = Some((segment, docs));
+                let docs = self.plan.docs_of_step(segment as usize);
+                self.step_docs = Some((segment, docs));
                 docs
             }
         }
