@@ -281,8 +281,8 @@ impl Field {
     /// By how many formats a value is tried, where it is a date.
     pub(crate) fn date_formats(&self) -> Option<usize> {
         match &self.kind {
-            Kind::Date(date) => Some(date.format.alternatives()),
-            Kind::Range(range) => range.format.as_ref().map(|format| format.alternatives()),
+            Kind::Date(date) => Some(date.format.alternative_count()),
+            Kind::Range(range) => range.format.as_ref().map(|format| format.alternative_count()),
             _ => None,
         }
     }

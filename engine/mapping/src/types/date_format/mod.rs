@@ -50,13 +50,6 @@ enum Alternative {
     Elements { read: Vec<Element>, print: Vec<Element>, iso: bool },
 }
 
-impl DateFormat {
-    /// How many alternatives a text is tried by.
-    pub fn alternatives(&self) -> usize {
-        self.alternatives.len()
-    }
-}
-
 /// Why a text is no date of an alternative.
 enum Fault {
     /// It stops to be one at this byte.
