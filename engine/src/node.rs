@@ -87,11 +87,24 @@ pub struct Directory {
 }
 
 impl Directory {
+    /// How the primary of a shard stands. What tells somebody of a shard asks this, not [`Self::shards`]: a
+    /// shard that documents are copied into is open for those who copy alone.
+    #[must_use]
+    pub fn primary(&self, index: &Index, number: u32) -> Primary<'_> {
+        match self.shards.get(&ShardId { index: index.uuid, number }) {
+            Some(Entry::Failed(failure)) => Primary::Failed(failure),
+            Some(Entry::Open(reader)) if !index.copying => Primary::Started(reader),
+            Some(Entry::Open(_) | Entry::Opening) => Primary::Initializing,
+            None if index.open => Primary::Unknown,
+            None => Primary::Closed,
+        }
+    }
+
     /// Why the primary of a shard has no place, where it failed.
     #[must_use]
     pub fn failure(&self, index: &Index, number: u32) -> Option<&Failure> {
-        match self.shards.get(&ShardId { index: index.uuid, number }) {
-            Some(Entry::Failed(failure)) => Some(failure),
+        match self.primary(index, number) {
+            Primary::Failed(failure) => Some(failure),
             _ => None,
         }
     }
@@ -100,12 +113,23 @@ impl Directory {
     /// to be wrong with its files.
     #[must_use]
     pub fn has_place(&self, index: &Index, number: u32) -> bool {
-        match self.shards.get(&ShardId { index: index.uuid, number }) {
-            Some(Entry::Open(_)) => true,
-            Some(Entry::Opening | Entry::Failed(_)) => false,
-            None => !index.open,
-        }
+        matches!(self.primary(index, number), Primary::Started(_) | Primary::Closed)
     }
+}
+
+/// How the primary of a shard stands.
+#[derive(Clone, Copy)]
+pub enum Primary<'a> {
+    /// It serves.
+    Started(&'a Reader),
+    /// It opens or replays, or another's documents are copied into it.
+    Initializing,
+    /// It serves no more.
+    Failed(&'a Failure),
+    /// Its index is closed: its files lie there.
+    Closed,
+    /// Its index is open, and no core has begun with it.
+    Unknown,
 }
 
 /// One shard of the directory.

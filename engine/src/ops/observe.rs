@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::gate::{Everything, Gate};
 use crate::host::call::{Called, ShardCall};
 use crate::index::resolve::Call;
-use crate::node::{Directory, Entry};
+use crate::node::{Directory, Primary};
 
 /// `GET /`, `_nodes/http`: fixed at start.
 #[derive(Clone, Debug, Default)]
@@ -309,7 +309,7 @@ impl<E: Env> Core<E> {
         let mut under_way = Vec::new();
         for index in state.indices.values().filter(|index| keep(index)) {
             let sent: Vec<_> = (0..index.settings.shard_count())
-                .filter(|_| index.open)
+                .filter(|_| index.open && !index.copying)
                 .map(|number| {
                     let shard = ShardId { index: index.uuid, number };
                     self.send(shard, |reply| ShardCall::Stats { reply })
@@ -361,12 +361,11 @@ fn standing(directory: &Directory, index: &Index) -> (Health, u32, u32) {
     let primaries = index.settings.shard_count();
     let (mut active, mut initializing) = (0, 0);
     for number in 0..primaries {
-        match directory.shards.get(&ShardId { index: index.uuid, number }) {
-            Some(Entry::Open(_)) => active += 1,
-            Some(Entry::Opening) => initializing += 1,
+        match directory.primary(index, number) {
             // The files of a closed index are there, and nobody needs more of them.
-            None if !index.open => active += 1,
-            Some(Entry::Failed(_)) | None => {}
+            Primary::Started(_) | Primary::Closed => active += 1,
+            Primary::Initializing => initializing += 1,
+            Primary::Failed(_) | Primary::Unknown => {}
         }
     }
     let health = match () {

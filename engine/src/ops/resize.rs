@@ -1,19 +1,20 @@
 //! `_clone`, `_shrink`, `_split`: an index made of another's documents.
 //!
-//! The new index is in the cluster state from the start, marked as being copied into: it serves
-//! nobody until every document has been written to the shard where it belongs and flushed. A process
-//! that ends meanwhile removes it at the next start; nobody was told that it is there.
+//! The new index is in the cluster state from the start, marked as being copied into: its shards are told as
+//! initializing and serve nobody until every document has been written to the shard where it belongs and
+//! flushed. A process that ends meanwhile removes it at the next start; nobody was told that it is whole.
 //!
-//! Versions are kept, sequence numbers begin anew. The source must refuse writes, so nothing is
-//! missed.
+//! Versions are kept, sequence numbers begin anew. What is copied is one view of each shard of the source,
+//! all taken before the first document: the source may take writes again, or go, while it is copied.
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::planted::{Fault, planted};
 use base::{DocId, FieldNo, ShardId};
 use cluster::{Command, Index, NewIndex};
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Clock, Env, Spawn};
 use json::{Object, Value};
 use mapping::document::kept::Kept;
 use mapping::document::{Arena, Mode, Parsed};
@@ -39,6 +40,10 @@ const BATCH_DOCS: usize = 500;
 
 /// Bytes of the sources of one batch, about.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// How long a document waits for memory, and how often it asks.
+const MEMORY_WAIT: Duration = Duration::from_secs(30);
+const MEMORY_POLL: Duration = Duration::from_millis(50);
 
 /// What becomes of the number of shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,6 +132,7 @@ impl<E: Env> Core<E> {
         if !index.open {
             return Err(closed(&index.name, index.uuid));
         }
+        block::check_whole(index)?;
         let provided = target;
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;
@@ -203,22 +209,23 @@ impl<E: Env> Core<E> {
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
         self.quiet(index).await;
+        let views = self.views(index).await.map_err(|error| {
+            // It may have gone meanwhile: its shards serve nobody then.
+            match self.state().index_by_uuid(index.uuid) {
+                None => no_such_index(&index.name),
+                Some(source) if !source.open => closed(&index.name, index.uuid),
+                Some(_) => error,
+            }
+        })?;
         self.done(command).await?;
         if planted(Fault::EndCopyEarly) {
             self.done(Command::EndCopy { uuid }).await?;
         }
-        if let Err(error) = self.copy_all(index, uuid).await {
-            let state = self.state();
-            let was_deleted = state.index_by_uuid(uuid).is_none();
-            let was_closed = state.index_by_uuid(index.uuid).is_some_and(|source| !source.open);
-            // Nobody was told of it; what cannot be taken away now goes at the next start.
+        if let Err(error) = self.copy_all(&views, uuid).await {
+            let was_deleted = self.state().index_by_uuid(uuid).is_none();
+            // Nobody was told that it is whole; what cannot be taken away now goes at the next start.
             let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;
-            return Err(match (was_deleted, was_closed) {
-                (true, _) => no_such_index(&target),
-                // Its shards are gone for whoever asks them, as those of a deleted one.
-                (false, true) => closed(&index.name, index.uuid),
-                (false, false) => error,
-            });
+            return Err(if was_deleted { no_such_index(&target) } else { error });
         }
         self.done(Command::EndCopy { uuid }).await.map_err(|error| match &*error.kind {
             "index_not_found_exception" => no_such_index(&target),
@@ -227,23 +234,28 @@ impl<E: Env> Core<E> {
         Ok(Created { index: target, shards_acknowledged: self.is_whole(uuid) })
     }
 
-    /// Writes every document of `source` into the index `uuid`, and flushes that.
-    async fn copy_all(self: &Rc<Self>, source: &Index, uuid: [u8; 16]) -> Result<()> {
+    /// What there is in each shard of `source` now.
+    async fn views(self: &Rc<Self>, source: &Index) -> Result<Vec<Arc<View>>> {
+        let mut views = Vec::with_capacity(source.settings.shard_count() as usize);
         for number in 0..source.settings.shard_count() {
             let shard = ShardId { index: source.uuid, number };
             let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
             refreshed.map_err(|down| down.error(&self.state(), source, number))?;
-            let view = match self.directory().shards.get(&shard) {
-                Some(Entry::Open(reader)) => reader.view.load(),
+            match self.directory().shards.get(&shard) {
+                Some(Entry::Open(reader)) => views.push(reader.view.load()),
                 _ => {
-                    return Err(Error::shard_unavailable(
-                        &source.name,
-                        number,
-                        "it does not serve",
-                    ));
+                    let why = "it does not serve";
+                    return Err(Error::shard_unavailable(&source.name, number, why));
                 }
-            };
-            self.copy_view(&view, uuid).await?;
+            }
+        }
+        Ok(views)
+    }
+
+    /// Writes every document of the views into the index `uuid`, and flushes that.
+    async fn copy_all(self: &Rc<Self>, views: &[Arc<View>], uuid: [u8; 16]) -> Result<()> {
+        for view in views {
+            self.copy_view(view, uuid).await?;
         }
         let state = self.state();
         let index = state
@@ -293,17 +305,39 @@ impl<E: Env> Core<E> {
                     source,
                 });
                 if batch.len() >= BATCH_DOCS || bytes >= BATCH_BYTES {
-                    self.copy_batch(std::mem::take(&mut batch), uuid).await?;
+                    self.copy_docs(&batch, uuid).await?;
+                    batch.clear();
                     bytes = 0;
                 }
                 self.env.spawn().yield_if_needed().await;
             }
         }
-        self.copy_batch(batch, uuid).await
+        self.copy_docs(&batch, uuid).await
+    }
+
+    /// Writes some documents: fewer at a time where there is no memory for so many, and later where there is none
+    /// for one.
+    async fn copy_docs(self: &Rc<Self>, docs: &[Moved], uuid: [u8; 16]) -> Result<()> {
+        let clock = self.env.clock();
+        let mut until = clock.monotonic() + MEMORY_WAIT;
+        let (mut left, mut together) = (docs, docs.len());
+        while !left.is_empty() {
+            let (some, rest) = left.split_at(together.min(left.len()));
+            match self.copy_batch(some, uuid).await {
+                Ok(()) => (left, until) = (rest, clock.monotonic() + MEMORY_WAIT),
+                Err(error) if error.status != 429 => return Err(error),
+                // Those that came through are written again, which changes nothing.
+                Err(_) if together > 1 => together = some.len() / 2,
+                Err(error) if clock.monotonic() > until => return Err(error),
+                Err(_) => clock.sleep(MEMORY_POLL).await,
+            }
+            together = together.max(1);
+        }
+        Ok(())
     }
 
     /// Writes some documents, each to the shard where it belongs.
-    async fn copy_batch(self: &Rc<Self>, docs: Vec<Moved>, uuid: [u8; 16]) -> Result<()> {
+    async fn copy_batch(self: &Rc<Self>, docs: &[Moved], uuid: [u8; 16]) -> Result<()> {
         let state = self.state();
         let Some(index) = state.index_by_uuid(uuid) else {
             // Deleted while it was made.
@@ -324,9 +358,9 @@ impl<E: Env> Core<E> {
                 return Err(Error::internal("a stored document has fields that its index lacks"));
             };
             ops.push(Operation {
-                id: doc.id,
-                routing: doc.routing,
-                kind: Kind::Index { create: false, source: doc.source, doc: at as u32 },
+                id: doc.id.clone(),
+                routing: doc.routing.clone(),
+                kind: Kind::Index { create: false, source: doc.source.clone(), doc: at as u32 },
                 check: Check::ExternalGte(doc.version),
             });
             self.env.spawn().yield_if_needed().await;

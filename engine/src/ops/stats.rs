@@ -29,7 +29,7 @@ use crate::gate::{Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
-use crate::node::{Entry, Failure};
+use crate::node::{Failure, Primary};
 
 /// How often something was done, how long it took, and how much of it is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -399,7 +399,7 @@ impl<E: Env> Core<E> {
         let mut rows = Vec::new();
         for index in indices {
             for number in 0..index.settings.shard_count() {
-                let shard = ShardId { index: index.uuid, number };
+                let made_of = index.settings.text("index.resize.source.uuid");
                 let mut row = RecoveryRow {
                     index: Arc::clone(&index),
                     number,
@@ -411,10 +411,9 @@ impl<E: Env> Core<E> {
                     bytes: 0,
                     replayed: 0,
                 };
-                match directory.shards.get(&shard) {
-                    Some(Entry::Open(reader)) => {
+                match directory.primary(&index, number) {
+                    Primary::Started(reader) => {
                         let opening = reader.opening();
-                        let made_of = index.settings.text("index.resize.source.uuid");
                         row.origin = match (opening.existing.get(), made_of) {
                             (1, _) => Origin::Existing,
                             (_, Some(_)) => Origin::Local,
@@ -426,10 +425,14 @@ impl<E: Env> Core<E> {
                         row.bytes = opening.bytes.get();
                         row.replayed = opening.replayed.get();
                     }
-                    Some(Entry::Failed(_)) => continue,
-                    Some(Entry::Opening) => row.done = false,
-                    None if index.open => continue,
-                    None => {}
+                    Primary::Failed(_) | Primary::Unknown => continue,
+                    Primary::Initializing => {
+                        row.done = false;
+                        if index.copying && made_of.is_some() {
+                            row.origin = Origin::Local;
+                        }
+                    }
+                    Primary::Closed => {}
                 }
                 rows.push(row);
             }
@@ -445,10 +448,11 @@ impl<E: Env> Core<E> {
             let primaries = index.settings.shard_count();
             counts.unassigned += u64::from(primaries) * u64::from(index.settings.replica_count());
             for number in 0..primaries {
-                match directory.shards.get(&ShardId { index: index.uuid, number }) {
-                    Some(Entry::Open(_) | Entry::Opening) => counts.assigned += 1,
-                    None if !index.open => counts.assigned += 1,
-                    Some(Entry::Failed(_)) | None => counts.unassigned += 1,
+                match directory.primary(index, number) {
+                    Primary::Started(_) | Primary::Initializing | Primary::Closed => {
+                        counts.assigned += 1;
+                    }
+                    Primary::Failed(_) | Primary::Unknown => counts.unassigned += 1,
                 }
             }
         }
@@ -483,16 +487,14 @@ impl<E: Env> Core<E> {
             let asked: Vec<Asked> = (0..index.settings.shard_count())
                 .map(|number| {
                     let shard = ShardId { index: index.uuid, number };
-                    match directory.shards.get(&shard) {
-                        Some(Entry::Failed(failure)) => {
-                            Asked::Not(Standing::Failed(failure.clone()))
-                        }
+                    match directory.primary(&index, number) {
+                        Primary::Failed(failure) => Asked::Not(Standing::Failed(failure.clone())),
                         _ if !index.open => Asked::Not(Standing::Closed),
-                        Some(Entry::Open(reader)) => {
+                        Primary::Started(reader) => {
                             let sent = self.send(shard, |reply| ShardCall::Stats { reply });
                             Asked::Open(reader.clone(), sent)
                         }
-                        Some(Entry::Opening) | None => Asked::Not(Standing::Initializing),
+                        _ => Asked::Not(Standing::Initializing),
                     }
                 })
                 .collect();

@@ -1,7 +1,6 @@
 //! `_cluster/health`.
 
-use base::ShardId;
-use engine::node::Entry;
+use engine::node::Primary;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::{Health, HealthReply, HealthWait, IndexRow};
 use engine::{Error, Result};
@@ -140,8 +139,7 @@ fn index<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, row: &IndexRow, sh
             let index = state.index(&row.name);
             let has_place = index.is_some_and(|index| directory.has_place(index, number));
             let is_opening = index.is_some_and(|index| {
-                let shard = ShardId { index: index.uuid, number };
-                matches!(directory.shards.get(&shard), Some(Entry::Opening))
+                matches!(directory.primary(index, number), Primary::Initializing)
             });
             shard(writer, row, number, (has_place, is_opening));
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::ShardId;
 use cluster::{Index, State};
 use engine::Result;
-use engine::node::{Directory, Entry};
+use engine::node::{Directory, Entry, Primary};
 use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer};
@@ -344,10 +344,10 @@ enum Which {
 
 /// Elasticsearch's word for the primary of a shard that has a place.
 fn standing(directory: &Directory, index: &Index, number: u32) -> Option<&'static str> {
-    match directory.shards.get(&ShardId { index: index.uuid, number }) {
-        _ if directory.has_place(index, number) => Some("STARTED"),
-        Some(Entry::Opening) => Some("INITIALIZING"),
-        _ => None,
+    match directory.primary(index, number) {
+        Primary::Started(_) | Primary::Closed => Some("STARTED"),
+        Primary::Initializing => Some("INITIALIZING"),
+        Primary::Failed(_) | Primary::Unknown => None,
     }
 }
 

@@ -1,8 +1,7 @@
 //! `_shard_stores`: where the files of shards lie, and what is wrong with them.
 
-use base::ShardId;
 use engine::index::block::{self, Level};
-use engine::node::{Entry, Failure};
+use engine::node::{Failure, Primary};
 use engine::ops::IndicesOptions;
 use engine::{Error, Result};
 use env::Env;
@@ -30,17 +29,15 @@ pub(super) async fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.begin_object().key("indices").begin_object();
         for index in &indices {
             let replicas = index.settings.replica_count();
-            let found: Vec<(u32, Option<&Entry>, &str)> = (0..index.settings.shard_count())
+            let found: Vec<(u32, Primary<'_>, &str)> = (0..index.settings.shard_count())
                 .map(|number| {
-                    let entry = directory.shards.get(&ShardId { index: index.uuid, number });
-                    let colour = match entry {
-                        Some(Entry::Open(_)) if replicas == 0 => "green",
-                        None if !index.open && replicas == 0 => "green",
-                        Some(Entry::Open(_)) => "yellow",
-                        None if !index.open => "yellow",
+                    let primary = directory.primary(index, number);
+                    let colour = match primary {
+                        Primary::Started(_) | Primary::Closed if replicas == 0 => "green",
+                        Primary::Started(_) | Primary::Closed => "yellow",
                         _ => "red",
                     };
-                    (number, entry, colour)
+                    (number, primary, colour)
                 })
                 .filter(|(_, _, colour)| wanted.contains(&"all") || wanted.contains(colour))
                 .collect();
@@ -48,14 +45,14 @@ pub(super) async fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 continue;
             }
             writer.key(&index.name).begin_object().key("shards").begin_object();
-            for (number, entry, _) in found {
+            for (number, primary, _) in found {
                 writer.key(&number.to_string()).begin_object().key("stores").begin_array();
                 writer.begin_object().key(&info.id);
                 writer.begin_object();
                 described(writer, info).end_object();
                 let id = allocation_id(index, number);
                 writer.field_str("allocation_id", &id).field_str("allocation", "primary");
-                if let Some(Entry::Failed(Failure { why, .. })) = entry {
+                if let Primary::Failed(Failure { why, .. }) = primary {
                     writer.key("store_exception").begin_object();
                     writer.field_str("type", "corrupt_index_exception").field_str("reason", why);
                     writer.end_object();
