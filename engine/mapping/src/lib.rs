@@ -30,7 +30,7 @@ pub use similarity::Similarity;
 pub use tree::{Delta, Dynamic, Mapping, Sight, SourceMode, is_metadata};
 pub use types::{
     Bounds, Column, Field, IndexOptions, Keyword, KeywordFlavor, Kind, Number, NumberKind,
-    QueryValue, RangeOptions, Relation, Text, TextFlavor,
+    QueryValue, RangeOptions, Relation, TERM_BYTES_MAX, Text, TextFlavor,
 };
 
 /// First number of a user's field; those below belong to the system (`_id`, `_seq_no`, …).

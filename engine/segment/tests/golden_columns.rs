@@ -117,7 +117,7 @@ fn write() -> Vec<u8> {
     writer.ordinals(TAG, terms.iter().map(String::as_bytes), &ords).expect("short terms");
     let sketches: Vec<_> = docs().filter_map(|(doc, at)| Some((at, sketch(doc)?))).collect();
     let sketches = sketches.iter().map(|(at, sketch)| (*at, sketch.as_slice()));
-    writer.binary(SKETCH, sketches).expect("short strings");
+    writer.binary(SKETCH, sketches);
     let mut prices = Points::new(Shape::LONG);
     let mut places = Points::new(place_shape());
     for (doc, at) in docs() {

@@ -475,6 +475,14 @@ impl<E: Env> Core<E> {
             let error = routing_missing(&index.name, &id);
             return Err(Astray { id: Some(id), error });
         }
+        // A deletion keeps nothing of it.
+        if let Some(routing) =
+            routing.as_deref().filter(|text| text.len() > mapping::TERM_BYTES_MAX)
+            && item.action != WriteAction::Delete
+        {
+            let error = mapping::document::immense("_routing", routing.as_bytes());
+            return Err(Astray { id: Some(id), error: failure::of_mapping(error) });
+        }
         let number = Route::of(&index.settings).shard(&id, routing.as_deref());
         let shard = ShardId { index: index.uuid, number };
         let group = *by_shard.entry(shard).or_insert_with(|| {

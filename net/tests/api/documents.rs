@@ -443,3 +443,43 @@ fn vectors_are_counted_as_they_are_made() {
         assert_eq!(terms.iter().count(), 1);
     });
 }
+
+/// Each was taken, and its shard served nobody from the next refresh on: not even who wanted to delete it.
+#[test]
+fn terms_that_no_segment_holds_are_refused_with_their_document_alone() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/good", r#"{"n":1}"#).await;
+        let immense = |field: &str| {
+            format!("Document contains at least one immense term in field=\"{field}\" (whose UTF8")
+        };
+        let body = format!(r#"{{"{}":"{}"}}"#, "g".repeat(40_000), "y".repeat(300));
+        let refused = client.bad("PUT", "/a/_doc/1", &body).await;
+        let told = refused.strip_prefix("400 illegal_argument_exception: ").expect(&refused);
+        assert!(told.starts_with(&immense("_ignored")), "{told}");
+        let long = "r".repeat(32_767);
+        let lines = format!(
+            "{{\"index\":{{\"_id\":\"2\",\"routing\":\"{long}\"}}}}\n{{\"n\":2}}\n\
+             {{\"update\":{{\"_id\":\"3\",\"routing\":\"{long}\"}}}}\n{{\"doc\":{{\"n\":2}},\"doc_as_upsert\":true}}\n\
+             {{\"delete\":{{\"_id\":\"4\",\"routing\":\"{long}\"}}}}\n\
+             {{\"index\":{{\"_id\":\"5\",\"routing\":\"{}\"}}}}\n{{\"n\":2}}\n",
+            &long[1..]
+        );
+        let answer = client.good("POST", "/a/_bulk?refresh", &lines).await;
+        let items = at(&answer, &["items"]).as_array().expect("items");
+        for (item, action, status) in
+            [(0, "index", 400), (1, "update", 400), (2, "delete", 404), (3, "index", 201)]
+        {
+            let item = at(&items[item], &[action]);
+            assert_eq!(at(item, &["status"]).as_u64(), Some(status), "{action}");
+            if status == 400 {
+                let reason = at(item, &["error", "reason"]).as_str().expect("a reason");
+                assert!(reason.starts_with(&immense("_routing")), "{reason}");
+            }
+        }
+        let count = client.good("GET", "/a/_count", "").await;
+        assert_eq!(
+            count,
+            json!({"count": 2, "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0}})
+        );
+    });
+}

@@ -80,7 +80,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             for prefix in &prefixes {
                 let len = prefix.len() + words.len() + 1 + input.len();
                 if len > TERM_BYTES_MAX {
-                    return Err(fault::immense(field, input.as_bytes()));
+                    return Err(fault::immense(&field.path, input.as_bytes()));
                 }
                 let mut term = Vec::with_capacity(len);
                 term.extend_from_slice(prefix);

@@ -51,6 +51,9 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         if !join.knows(&name) {
             return illegal(format!("unknown join name [{name}] for field [{path}]"));
         }
+        if name.len() > TERM_BYTES_MAX && !self.replays() {
+            return Err(fault::immense(&field.path, name.as_bytes()));
+        }
         self.arena.check_room(2 * (name.len() + self.id.len()) + 2 * TERM_BYTES_MAX)?;
         if let Some(at) = join.parent(&name).and_then(|parent| join.part(parent)) {
             let Some(parent) = parent else {
@@ -60,7 +63,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 return illegal(format!("[routing] is missing for join field [{path}]"));
             }
             if parent.len() > TERM_BYTES_MAX {
-                return Err(fault::immense(field, parent.as_bytes()));
+                return Err(fault::immense(&field.path, parent.as_bytes()));
             }
             self.arena.push_keyword(field.parts[at].no, parent.as_bytes(), true, true);
         }

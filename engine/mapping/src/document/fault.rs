@@ -124,9 +124,10 @@ pub(super) fn strict(parent: &str, name: &str, node: Node<'_>) -> Error {
     )
 }
 
-/// A term too long to be indexed.
+/// A term too long to be indexed, of a field or of what a document has beside its fields (`_routing`, which its
+/// text does not say).
 #[cold]
-pub(super) fn immense(field: &Field, term: &[u8]) -> Error {
+pub fn immense(path: &str, term: &[u8]) -> Error {
     let most = crate::types::TERM_BYTES_MAX;
     let prefix: Vec<String> = term.iter().take(30).map(|byte| (*byte as i8).to_string()).collect();
     let cause = format!("bytes can be at most {most} in length; got {}", term.len());
@@ -135,7 +136,7 @@ pub(super) fn immense(field: &Field, term: &[u8]) -> Error {
          than the max length {most}), all of which were skipped.  Please correct the analyzer to \
          not produce such terms.  The prefix of the first immense term is: '[{}]...', original \
          message: {cause}",
-        field.path,
+        path,
         prefix.join(", ")
     ))
     .caused_by(Error::new(ErrorKind::MaxBytesLengthExceeded, cause))

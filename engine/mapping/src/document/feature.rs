@@ -72,7 +72,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             }
             seen.push(name);
             if name.len() > TERM_BYTES_MAX {
-                return Err(fault::immense(field, name.as_bytes()));
+                return Err(fault::immense(&field.path, name.as_bytes()));
             }
             let number = float_of(value)?;
             let number = if kind.negative { 1.0 / number } else { number };

@@ -32,6 +32,7 @@ use crate::analysis::Scratch;
 use crate::tree::{Delta, Mapping};
 
 pub use arena::{Arena, Entries, Entry, Terms};
+pub use fault::immense;
 
 /// How strictly a document is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

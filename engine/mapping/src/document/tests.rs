@@ -416,6 +416,34 @@ fn immense_terms_are_refused_as_lucene_refuses_them() {
     assert_eq!(read(&mapping, &fits).len(), 1);
 }
 
+/// Such a document was taken, and its shard served nobody from the next refresh on.
+#[test]
+fn what_a_document_says_of_itself_is_no_immense_term_either() {
+    let long = "a".repeat(32_767);
+    let mapping = mapping(json!({"properties": {
+        (long.clone()): {"type": "long", "ignore_malformed": true},
+        (format!("{long}k")): {"type": "keyword", "ignore_above": 1},
+        (format!("{long}n")): {"type": "nested", "properties": {"n": {"type": "long", "ignore_malformed": true}}},
+        "j": {"type": "join", "relations": {(long.clone()): "answer"}}
+    }}));
+    for (document, field) in [
+        (format!("{{\"{long}\":\"x\"}}"), "_ignored"),
+        (format!("{{\"{long}k\":\"xy\"}}"), "_ignored"),
+        (format!("{{\"{long}n\":{{\"n\":1}}}}"), "_nested_path"),
+        (format!("{{\"j\":\"{long}\"}}"), "j"),
+    ] {
+        let error = refused(&mapping, &document);
+        let start =
+            format!("Document contains at least one immense term in field=\"{field}\" (whose UTF8");
+        assert!(error.reason.starts_with(&start), "{}", error.reason);
+    }
+    // What was taken before is not lost.
+    let mut arena = Arena::new();
+    let source = format!("{{\"{long}\":\"x\"}}");
+    parse(&mapping, &source, Mode::Replay, &mut arena).expect("the document stays");
+    assert_eq!(show(&mapping, &arena, 0), [""; 0]);
+}
+
 #[test]
 fn dynamic_says_what_happens_to_new_fields() {
     let strict = mapping(json!({"dynamic": "strict", "properties": {

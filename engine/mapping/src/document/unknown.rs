@@ -256,7 +256,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         match self.new.children.get(path) {
             Some((Child::Field(known), _)) => {
                 if let Some(error) = disagreement(path, known, &field) {
-                    self.new.disagreement.get_or_insert(error);
+                    self.new.late_fault.get_or_insert(error);
                     return Ok(());
                 }
             }
@@ -303,7 +303,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             "can't merge a non object mapping [{}] with an object mapping",
             field.path
         ));
-        self.new.disagreement.get_or_insert(error);
+        self.new.late_fault.get_or_insert(error);
     }
 
     /// Keeps a new child, where there is room for it; `false` where it is left out.

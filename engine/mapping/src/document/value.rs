@@ -274,7 +274,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 _ => text.as_bytes(),
             };
             if term.len() > TERM_BYTES_MAX {
-                return Err(fault::immense(field, term));
+                return Err(fault::immense(&field.path, term));
             }
             self.arena.check_room(term.len())?;
             self.arena.push_keyword(field.no, term, field.index, field.doc_values);
@@ -314,7 +314,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         let done = shingle::words(text.flavor, &text.analyzer, value, analysis, |term, at| {
             let term = term.as_bytes();
             if term.len() > TERM_BYTES_MAX {
-                immense.get_or_insert_with(|| fault::immense(field, term));
+                immense.get_or_insert_with(|| fault::immense(&field.path, term));
                 return;
             }
             let position = base.saturating_add(at);

@@ -9,6 +9,7 @@ use super::value::Copies;
 use super::{Arena, Buffers, Mode, fault};
 use crate::tree::node::{Child, Object};
 use crate::tree::{Delta, Dynamic, METADATA, Mapping};
+use crate::types::TERM_BYTES_MAX;
 use crate::{Error, ErrorKind};
 
 /// Answer of a step; the error is boxed, for steps are deep and faults are rare.
@@ -58,8 +59,9 @@ pub(super) struct New {
     pub children: BTreeMap<String, (Child, Json)>,
     /// Mappers they count for.
     pub weight: u64,
-    /// Two values of one new field that do not agree; told once the walk is over.
-    pub disagreement: Option<Error>,
+    /// Two values of one new field that do not agree, or a path too long to be told of; told once the walk is
+    /// over.
+    pub late_fault: Option<Error>,
     /// Paths left out for want of room in the mapping.
     pub ignored: base::hash::Set<String>,
     /// Paths of the objects whose new children have whole names, dots and all.
@@ -105,7 +107,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
         for path in std::mem::take(&mut self.new.ignored_late) {
             self.arena.push_ignored(&path);
         }
-        if let Some(error) = self.new.disagreement.take() {
+        if let Some(error) = self.new.late_fault.take() {
             return Err(error.into());
         }
         if self.new.children.is_empty() {
@@ -165,6 +167,9 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
         let nested = object.nested.unwrap_or_default();
         if self.is_echo {
             return if nested.in_parent { self.members(object, above, node) } else { Ok(()) };
+        }
+        if object.path.len() > TERM_BYTES_MAX && !self.replays() {
+            return Err(fault::immense("_nested_path", object.path.as_bytes()).into());
         }
         self.nested_count += 1;
         let limit = self.mapping.settings().limits.nested_objects;
@@ -306,6 +311,15 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
 
     /// Tells that a value was left out; the document itself has the list, not nested ones.
     pub(super) fn tell_ignored(&mut self, path: &str) {
+        if path.len() > TERM_BYTES_MAX {
+            // What was acknowledged before stays, without that.
+            if !self.replays() {
+                self.new
+                    .late_fault
+                    .get_or_insert_with(|| fault::immense("_ignored", path.as_bytes()));
+            }
+            return;
+        }
         if self.levels.is_empty() {
             self.arena.push_ignored(path);
         } else if !self.new.ignored_late.iter().any(|known| known == path) {

@@ -5,7 +5,7 @@
 //! Always true
 //! 1. A window's strings lie behind one another, in document order, and may be one zstd frame.
 //! 2. The bounds of a zone are the lengths of the window's shortest and longest string.
-//! 3. A window has at most [`TEXT_BYTES_MAX`] bytes of strings.
+//! 3. A compressed window has at most [`TEXT_BYTES_MAX`] bytes of strings; a larger one lies open.
 //!
 //! Layout: the head is the zones (`zone`), the body the windows (little-endian)
 //!
@@ -32,7 +32,7 @@ use crate::section::{File, Missing, Section};
 use crate::toc::SectionKind;
 use crate::writer::{SegmentWriter, TermBlocks};
 
-/// Bytes of the strings of a window at most: what a damaged length can make us allocate.
+/// Bytes of the strings of a compressed window at most: what a damaged length can make us allocate.
 pub const TEXT_BYTES_MAX: usize = 1 << 28;
 
 impl SegmentWriter {
@@ -45,17 +45,16 @@ impl SegmentWriter {
         &mut self,
         field: FieldNo,
         docs: impl IntoIterator<Item = (DocId, &'a [u8])>,
-    ) -> Result<()> {
+    ) {
         let mut body = Vec::new();
         let mut writer = BinaryWriter::new(self.doc_count(), self.term_blocks);
         for (doc, bytes) in docs {
-            writer.push(doc, bytes, &mut body)?;
+            writer.push(doc, bytes, &mut body);
         }
         if let Some(head) = writer.finish(&mut body) {
             self.put(SectionKind::BinaryBody, field, &body);
             self.put(SectionKind::BinaryHead, field, &head);
         }
-        Ok(())
     }
 }
 
@@ -68,6 +67,8 @@ pub(super) struct BinaryWriter {
     ends: Vec<u64>,
     text: Vec<u8>,
     any: bool,
+    /// [`TEXT_BYTES_MAX`], but in a test.
+    pub(super) compressed_max: usize,
 }
 
 impl BinaryWriter {
@@ -81,21 +82,17 @@ impl BinaryWriter {
             ends: Vec::new(),
             text: Vec::new(),
             any: false,
+            compressed_max: TEXT_BYTES_MAX,
         }
     }
 
     /// Adds the string of a document.
-    pub(super) fn push(&mut self, doc: DocId, bytes: &[u8], body: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push(&mut self, doc: DocId, bytes: &[u8], body: &mut Vec<u8>) {
         assert!(doc.get() < self.doc_count, "a document of the segment");
         let (window, place) = place(doc);
         assert!(window >= self.zones.window_count(), "documents rise");
         while self.zones.window_count() < window {
             self.end_window(body);
-        }
-        let found = self.text.len() as u64 + bytes.len() as u64;
-        if found > TEXT_BYTES_MAX as u64 {
-            let limit = TEXT_BYTES_MAX as u64;
-            return Err(Error::Limit { what: "strings of a window of a column", limit, found });
         }
         let rises = self.places.last().is_none_or(|&last| u32::from(last) < place);
         assert!(rises, "documents rise");
@@ -103,7 +100,6 @@ impl BinaryWriter {
         self.text.extend_from_slice(bytes);
         self.ends.push(self.text.len() as u64);
         self.any = true;
-        Ok(())
     }
 
     /// Appends the open window.
@@ -124,7 +120,8 @@ impl BinaryWriter {
         packed::write(&self.ends, bits, body);
         let at = body.len();
         body.extend_from_slice(&[0; 4]);
-        if let Some(compressor) = &mut self.compressor {
+        let is_small = self.text.len() <= self.compressed_max;
+        if let Some(compressor) = self.compressor.as_mut().filter(|_| is_small) {
             compressor.compress(&self.text, body);
             // Less than an eighth saved is not worth decompressing for.
             if (body.len() - at - 4) * 8 <= self.text.len() * 7 {
@@ -266,11 +263,15 @@ impl Binary {
         let Some(block) = self.block(window)? else { return Ok(()) };
         let span = WINDOW.min(self.0.doc_count - window * WINDOW);
         block.presence.verify(span).map_err(|what| self.malformed(window, what))?;
-        reader.enter(window)?;
+        let len = match block.decompressed_bytes {
+            0 => block.text.len(),
+            len => {
+                reader.enter(window, &block)?;
+                len
+            }
+        };
         let ends: Vec<u64> = (0..block.ends.len()).map(|rank| block.ends.get(rank)).collect();
-        if ends.windows(2).any(|pair| pair[0] > pair[1])
-            || ends.last() != Some(&(reader.text.len() as u64))
-        {
+        if ends.windows(2).any(|pair| pair[0] > pair[1]) || ends.last() != Some(&(len as u64)) {
             return Err(self.malformed(window, "strings follow one another to the end"));
         }
         Ok(())
@@ -300,7 +301,7 @@ impl<'a> Block<'a> {
 pub struct BinaryReader {
     column: Binary,
     decompressor: Option<Decompressor>,
-    /// The window whose strings `text` holds.
+    /// The compressed window whose strings `text` holds.
     window: Option<u32>,
     text: Vec<u8>,
 }
@@ -312,33 +313,32 @@ impl BinaryReader {
         let column = self.column.clone();
         let Some(block) = column.block(window)? else { return Ok(None) };
         let Some(rank) = block.presence.rank(place) else { return Ok(None) };
-        self.enter(window)?;
         let start = if rank == 0 { 0 } else { block.ends.get(rank - 1) as usize };
-        let string = self.text.get(start..block.ends.get(rank) as usize);
+        let range = start..block.ends.get(rank) as usize;
+        let string = if block.decompressed_bytes == 0 {
+            self.column.block(window)?.and_then(|block| block.text.get(range))
+        } else {
+            self.enter(window, &block)?;
+            self.text.get(range)
+        };
         let outside = "a string lies inside of its window";
         string.map(Some).ok_or_else(|| column.malformed(window, outside))
     }
 
-    /// Brings the strings of a window.
-    fn enter(&mut self, window: u32) -> Result<()> {
+    /// Brings the strings of a compressed window.
+    fn enter(&mut self, window: u32, block: &Block<'_>) -> Result<()> {
         if self.window == Some(window) {
             return Ok(());
         }
         self.window = None;
         self.text.clear();
-        if let Some(block) = self.column.block(window)? {
-            let len = block.decompressed_bytes;
-            if len == 0 {
-                self.text.extend_from_slice(block.text);
-            } else {
-                let decompressor = self.decompressor.get_or_insert_default();
-                let done = len <= TEXT_BYTES_MAX
-                    && decompressor.decompress(block.text, len, &mut self.text).is_ok()
-                    && self.text.len() == len;
-                if !done {
-                    return Err(self.column.malformed(window, "strings are a frame"));
-                }
-            }
+        let len = block.decompressed_bytes;
+        let decompressor = self.decompressor.get_or_insert_default();
+        let done = len <= TEXT_BYTES_MAX
+            && decompressor.decompress(block.text, len, &mut self.text).is_ok()
+            && self.text.len() == len;
+        if !done {
+            return Err(self.column.malformed(window, "strings are a frame"));
         }
         self.window = Some(window);
         Ok(())

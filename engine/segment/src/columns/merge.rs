@@ -333,13 +333,15 @@ pub fn merge_binary(
                 let (number, column) = inputs[at];
                 each_string(column, window, map.input(number), &mut readers[at], |doc, bytes| {
                     values.push_back((doc, bytes.to_vec()));
-                    Ok(())
                 })?;
                 let is_there = window < column.window_count();
                 steps.step(if is_there { column.window_bytes(window) } else { 0 })?;
                 Ok(is_there)
             },
-            |_, doc, bytes: Vec<u8>| merged.push(doc, &bytes, &mut body),
+            |_, doc, bytes: Vec<u8>| {
+                merged.push(doc, &bytes, &mut body);
+                Ok(())
+            },
         )?;
     } else {
         for &(number, column) in inputs {
@@ -364,7 +366,7 @@ fn each_string(
     window: u32,
     map: &InputMap,
     reader: &mut BinaryReader,
-    mut each: impl FnMut(DocId, &[u8]) -> Result<()>,
+    mut each: impl FnMut(DocId, &[u8]),
 ) -> Result<()> {
     if window >= column.window_count() {
         return Ok(());
@@ -376,7 +378,7 @@ fn each_string(
         if let Some(doc) = map.new_doc(old)
             && let Some(bytes) = reader.get(old)?
         {
-            each(doc, bytes)?;
+            each(doc, bytes);
         }
     }
     Ok(())

@@ -229,7 +229,7 @@ proptest! {
         let (first, second) = (strings(&first), strings(&second));
         let column = |model: &BTreeMap<u32, Vec<u8>>, doc_count| {
             let docs = model.iter().map(|(&doc, string)| (DocId(doc), string.as_slice()));
-            let bytes = sealed(doc_count, |writer| writer.binary(FIELD, docs).unwrap());
+            let bytes = sealed(doc_count, |writer| writer.binary(FIELD, docs));
             Binary::open(&open(bytes), FIELD).unwrap().unwrap()
         };
         let columns = [column(&first, first_docs), column(&second, second_docs)];
@@ -256,7 +256,7 @@ proptest! {
             writer.numeric(FIELD, &flat(&model));
             write_ordinals(writer, &terms);
             let strings = terms.iter().map(|(&doc, terms)| (DocId(doc), terms[0].as_slice()));
-            writer.binary(FIELD, strings).unwrap();
+            writer.binary(FIELD, strings);
         }));
         // The sections of the file, harmed, in a new file whose checksums are right.
         let bytes = sealed(doc_count, |writer| {
@@ -468,7 +468,7 @@ fn terms_and_strings_are_read_after_their_pages_were_named() {
     let bytes = sealed(9000, |writer| {
         write_ordinals(writer, &terms);
         let strings = terms.iter().map(|(&doc, terms)| (DocId(doc), terms[0].as_slice()));
-        writer.binary(FIELD, strings).unwrap();
+        writer.binary(FIELD, strings);
     });
     // Reading a page that was not named and fetched is an assertion of such a file.
     let file = Arc::new(File::missing_once(bytes).unwrap());
@@ -513,4 +513,36 @@ fn a_term_longer_than_lucenes_is_refused() {
     let longest = &term[1..];
     let mut writer = SegmentWriter::new(SegmentId(1), 1);
     assert_eq!(writer.ordinals(FIELD, [longest], &[(DocId(0), Ord(0))]), Ok(()));
+}
+
+/// Four documents of 92 MB made a merge fail, and their shard with it.
+#[test]
+fn a_window_too_long_to_be_compressed_lies_open() {
+    let string = |doc: u32| vec![b'a' + (doc % 7) as u8; 1_000];
+    let model: BTreeMap<u32, Vec<u8>> = (0..5_000).map(|doc| (doc, string(doc))).collect();
+    let column = |compressed_max| {
+        let bytes = sealed(5_000, |writer| {
+            let mut body = Vec::new();
+            let mut column = binary::BinaryWriter::new(5_000, TermBlocks::Zstd);
+            column.compressed_max = compressed_max;
+            for (&doc, string) in &model {
+                column.push(DocId(doc), string, &mut body);
+            }
+            let head = column.finish(&mut body).expect("strings");
+            writer.put(SectionKind::BinaryBody, FIELD, &body);
+            writer.put(SectionKind::BinaryHead, FIELD, &head);
+        });
+        (bytes.len(), Binary::open(&open(bytes), FIELD).unwrap().unwrap())
+    };
+    // The first window is beyond it, the second is not.
+    let [(compressed, small), (mixed, large)] = [binary::TEXT_BYTES_MAX, 1_000_000].map(column);
+    assert!(mixed > compressed + 4_000_000, "{mixed}, {compressed}");
+    check_binary(&small, &model, 5_000);
+    check_binary(&large, &model, 5_000);
+    let bytes = sealed(5_000, |writer| {
+        let map = DocMap::new([(5_000, None)]).unwrap();
+        let inputs = [(0, &large)];
+        merge::merge_binary(writer, FIELD, &inputs, &map, &mut Steps::unwatched()).unwrap();
+    });
+    check_binary(&Binary::open(&open(bytes), FIELD).unwrap().unwrap(), &model, 5_000);
 }

@@ -131,7 +131,7 @@ pub fn seal(id: SegmentId, docs: &[Doc]) -> Vec<u8> {
     }
     writer.points(PLACE, points);
     let sketches = numbered().filter_map(|(doc, at)| Some((at, doc.sketch.as_deref()?)));
-    writer.binary(SKETCH, sketches).expect("short strings");
+    writer.binary(SKETCH, sketches);
     writer.stored(docs.iter().map(|doc| doc.source.as_slice())).expect("short sources");
     writer.seal().expect("sealed in memory")
 }

@@ -146,7 +146,8 @@ impl Buffer {
         source: Bytes,
     ) -> u32 {
         let doc = self.docs.next();
-        if let Some(routing) = routing {
+        // What was acknowledged before such were refused stays, without it.
+        if let Some(routing) = routing.filter(|text| text.len() <= mapping::TERM_BYTES_MAX) {
             self.keyword(FieldNo::ROUTING, doc, routing.as_bytes(), false, true);
         }
         let added = self.docs.add(id, source, adding.stamp);

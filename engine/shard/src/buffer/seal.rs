@@ -125,7 +125,7 @@ pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<
             Some(Kind::Range(range)) => Some(2 * range.kind.width()),
             _ => None,
         };
-        bytes(*field, strings, spans, &renumbered, &mut writer)?;
+        bytes(*field, strings, spans, &renumbered, &mut writer);
     }
     Ok(Sealed { file: Some(writer.seal()?), renumbered })
 }
@@ -178,7 +178,7 @@ fn bytes(
     spans: Option<usize>,
     renumbered: &Renumbered,
     writer: &mut SegmentWriter,
-) -> Result<()> {
+) {
     let mut docs: Vec<(DocId, Vec<u8>)> = Vec::new();
     for (doc, bytes) in strings.iter() {
         let Some(doc) = renumbered.new_doc(doc) else { continue };
@@ -196,7 +196,7 @@ fn bytes(
             *bytes = spans.concat();
         }
     }
-    writer.binary(field, docs.iter().map(|(doc, bytes)| (*doc, &bytes[..])))
+    writer.binary(field, docs.iter().map(|(doc, bytes)| (*doc, &bytes[..])));
 }
 
 /// Lengths, terms and column of one field of words.
