@@ -256,12 +256,13 @@ fn windows_and_sorts_are_checked() {
     assert_eq!(after.reason, "Sort must contain at least one field.");
     let count = bind_error("{\"sort\":[\"n\"],\"search_after\":[1,2]}");
     assert_eq!(count.reason, "search_after has 2 value(s) but sort has 1.");
-    for (field, value) in [("n", "true"), ("flag", "true"), ("price", "false"), ("_seq_no", "true")]
-    {
+    for (field, value) in [("n", "true"), ("price", "false"), ("_seq_no", "true")] {
         let body = format!("{{\"sort\":[\"{field}\"],\"search_after\":[{value}]}}");
         let reason = format!("Failed to parse search_after value for field [{field}].");
         assert_eq!(bind_error(&body).reason, reason);
     }
+    let wrong = bind_error("{\"sort\":[\"flag\"],\"search_after\":[\"x\"]}");
+    assert_eq!(wrong.reason, "Cannot parse boolean [x], expected either [true] or [false]");
     let wrong = bind_error("{\"sort\":[\"n\"],\"search_after\":[\"x\"]}");
     assert_eq!(wrong.reason, "Failed to parse search_after value for field [n].");
 }

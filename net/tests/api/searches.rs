@@ -549,3 +549,25 @@ fn what_patterns_and_objects_yield_counts_as_clauses() {
         }
     });
 }
+
+#[test]
+fn a_page_by_booleans_begins_where_their_names_say() {
+    with_node(|mut client| async move {
+        let mapping = r#"{"mappings":{"properties":{"b":{"type":"boolean"}}}}"#;
+        client.good("PUT", "/a", mapping).await;
+        for (id, flag) in [("1", "true"), ("2", "false"), ("3", "true")] {
+            let body = format!(r#"{{"b":{flag}}}"#);
+            client.good("PUT", &format!("/a/_doc/{id}?refresh"), &body).await;
+        }
+        for after in ["false", r#""false""#, "0"] {
+            let body = format!(r#"{{"sort":[{{"b":"asc"}}],"search_after":[{after}]}}"#);
+            let found = client.good("POST", "/a/_search", &body).await;
+            let hits = at(&found, &["hits", "hits"]).as_array().expect("hits");
+            let ids: Vec<_> = hits.iter().map(|hit| at(hit, &["_id"]).as_str()).collect();
+            assert_eq!(ids, [Some("1"), Some("3")], "after {after}");
+        }
+        let body = r#"{"sort":[{"b":"asc"}],"search_after":[true]}"#;
+        let found = client.good("POST", "/a/_search", body).await;
+        assert_eq!(at(&found, &["hits", "hits"]).as_array().map(<[_]>::len), Some(0));
+    });
+}

@@ -32,9 +32,9 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
             "properties" => object.children = properties(value, place, settings)?,
             "subobjects" => {}
             "dynamic" => object.dynamic = Some(dynamic(value)?),
-            "enabled" => object.enabled = Some(flag(value)?),
-            "date_detection" => options.date_detection = Some(flag(value)?),
-            "numeric_detection" => options.numeric_detection = Some(flag(value)?),
+            "enabled" => object.enabled = Some(named_flag("enabled.enabled", value)?),
+            "date_detection" => options.date_detection = Some(named_flag(key, value)?),
+            "numeric_detection" => options.numeric_detection = Some(named_flag(key, value)?),
             "dynamic_date_formats" => options.date_formats = Some(date_formats(value)?),
             "dynamic_templates" => {
                 options.templates = Some(Template::parse_all(value)?);
@@ -169,7 +169,7 @@ fn child(
         }
         Type::Object => Child::Object(object(definition, path, None, settings)?),
         Type::Nested => {
-            let nested = Some(nested(definition)?);
+            let nested = Some(nested(first, definition)?);
             Child::Object(object(definition, path, nested, settings)?)
         }
         Type::Alias => Child::Alias(Arc::new(alias(first, definition, path)?)),
@@ -269,7 +269,7 @@ fn object(
                 object.children = properties(value, place, settings)?;
             }
             "dynamic" => object.dynamic = Some(dynamic(value)?),
-            "enabled" => object.enabled = Some(flag(value)?),
+            "enabled" => object.enabled = Some(named_flag("enabled.enabled", value)?),
             "subobjects" if nested.is_none() => {}
             "include_in_parent" | "include_in_root" if nested.is_some() => {}
             _ => unknown.push_str(&format!(" [{key} : {}]", java_text(value))),
@@ -285,8 +285,11 @@ fn object(
     Ok(Arc::new(object))
 }
 
-fn nested(definition: &Json) -> Result<Nested> {
-    let is = |key: &str| definition.get(key).map(flag).transpose().map(Option::unwrap_or_default);
+fn nested(name: &str, definition: &Json) -> Result<Nested> {
+    let is = |key: &str| match definition.get(key) {
+        Some(value) => named_flag(&format!("{name}.{key}"), value),
+        None => Ok(false),
+    };
     Ok(Nested { in_parent: is("include_in_parent")?, in_root: is("include_in_root")? })
 }
 
@@ -323,22 +326,19 @@ pub(super) fn flag(value: &Value) -> Result<bool> {
     }
 }
 
+/// As [`flag`]; what is none names the option, in Elasticsearch's spelling of it.
+fn named_flag(name: &str, value: &Value) -> Result<bool> {
+    flag(value).map_err(|cause| {
+        Error::illegal_argument(format!("Could not convert [{name}] to boolean")).caused_by(cause)
+    })
+}
+
 fn dynamic(value: &Value) -> Result<Dynamic> {
-    match value {
-        Value::Bool(true) => return Ok(Dynamic::True),
-        Value::Bool(false) => return Ok(Dynamic::False),
-        Value::String(text) => match text.to_ascii_lowercase().as_str() {
-            "true" => return Ok(Dynamic::True),
-            "false" => return Ok(Dynamic::False),
-            "strict" => return Ok(Dynamic::Strict),
-            _ => {}
-        },
-        _ => {}
+    if value.as_str().is_some_and(|text| text.eq_ignore_ascii_case("strict")) {
+        return Ok(Dynamic::Strict);
     }
-    Err(Error::illegal_argument(format!(
-        "No enum constant org.elasticsearch.index.mapper.ObjectMapper.Dynamic.{}",
-        java_text(value).to_ascii_uppercase()
-    )))
+    let is_dynamic = named_flag("dynamic.dynamic", value)?;
+    Ok(if is_dynamic { Dynamic::True } else { Dynamic::False })
 }
 
 fn date_formats(value: &Value) -> Result<Vec<Arc<DateFormat>>> {

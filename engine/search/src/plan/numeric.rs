@@ -36,6 +36,8 @@ pub struct Numeric {
     pub nanos: bool,
     /// Compared as 32 bits: no value is the least or greatest of these, as since Elasticsearch 8.19.
     pub narrow: bool,
+    /// The column holds booleans, as 1 and 0.
+    pub flag: bool,
 }
 
 /// What a sortable number stands for.

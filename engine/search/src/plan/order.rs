@@ -442,6 +442,7 @@ fn field(
                 Type::Number(number) if is_narrow(number.number) => {
                     narrowed(source, sort, descending)
                 }
+                Type::Boolean(_) => flags(source),
                 _ => source,
             })
         }
@@ -490,6 +491,16 @@ pub fn no_column(name: &str) -> Error {
 
 fn is_narrow(kind: NumberKind) -> bool {
     matches!(kind, NumberKind::Integer | NumberKind::Short | NumberKind::Byte)
+}
+
+/// A key of booleans, which a request may call by their names.
+fn flags(source: Source) -> Source {
+    match source {
+        Source::Numeric(numeric) if numeric.form == NumberForm::Long => {
+            Source::Numeric(Numeric { flag: true, ..numeric })
+        }
+        source => source,
+    }
 }
 
 /// A key of at most 32 bits, unless another type was asked for; a sum may have more.
@@ -579,8 +590,9 @@ fn numeric(
     let mode = sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min });
     let first = (sort.missing == Missing::First) != descending;
     let missing = missing_end(form, false, first);
-    let narrow = false;
-    let mut numeric = Numeric { field, mode, stored, form, missing, read, print, nanos, narrow };
+    let (narrow, flag) = (false, false);
+    let mut numeric =
+        Numeric { field, mode, stored, form, missing, read, print, nanos, narrow, flag };
     if let Missing::Value(value) = &sort.missing {
         numeric.missing = crate::plan::numeric::missing(&numeric, value)?;
     }

@@ -30,7 +30,7 @@ pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
         }
     };
     let scalar = match value {
-        // No key is true or false: a boolean field is sorted by 1 and 0.
+        // No other key is true or false.
         After::Value(Scalar::Bool(flag)) if !matches!(key.source, Source::Ordinals(_)) => {
             &Scalar::String(flag.to_string())
         }
@@ -54,6 +54,15 @@ pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             Ok(doc) => Ok(Place::Doc(doc)),
             Err(_) => Err(failed(Some(Error::number(scalar.text())))),
         },
+        Source::Numeric(numeric) if numeric.flag && !matches!(scalar, Scalar::Number(_)) => {
+            match scalar.text() {
+                "true" => Ok(Place::Number(1)),
+                "false" => Ok(Place::Number(0)),
+                text => Err(Error::illegal(format!(
+                    "Cannot parse boolean [{text}], expected either [true] or [false]"
+                ))),
+            }
+        }
         // A string is read as an int where the key is one.
         Source::Numeric(numeric) if numeric.narrow && matches!(scalar, Scalar::String(_)) => {
             let int = scalar.text().parse::<i32>();

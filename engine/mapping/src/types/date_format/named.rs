@@ -7,7 +7,7 @@
 //! |------|--------------------------------------------------|--------------|
 //! | `~`  | point (or comma, in dates with optional time) and 1 to 9 digits | 3 to 9 digits |
 //! | `%`  | point and 1 to 3 digits                          | 3 digits     |
-//! | `@`  | `Z` or any offset                                | `Z`, `+01:00` |
+//! | `@`  | `Z`, any offset, or the name of a zone           | `Z`, `+01:00` |
 //! | `?`  | behind a letter: fewer digits will do, too       | the fewest   |
 //! | `+`  | behind a year: more digits will do after a plus  | as they are  |
 //! | `*`  | behind a letter: digits of any number            | the fewest   |

@@ -59,7 +59,7 @@ pub(super) enum Offset {
     HourMinuteMaybeSecond,
     /// `+01:30`, `+01:30:15`.
     HourColonMinuteMaybeSecond,
-    /// Any of these, and `+01:30` when printed.
+    /// Any of these, or the name of a zone; `+01:30` when printed.
     Any,
 }
 

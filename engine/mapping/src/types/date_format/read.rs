@@ -46,8 +46,14 @@ pub(super) fn elements(
                 end
             }
             Element::Offset(form, zero) => {
-                let (seconds, end) = offset(*form, zero, text, at).ok_or(at)?;
-                fields.zone = Some(Zone::Offset(seconds));
+                let zone = match offset(*form, zero, text, at) {
+                    Some((seconds, end)) => Some((Zone::Offset(seconds), end)),
+                    // The named formats read the name of a zone as well, right after the time.
+                    None if *form == Offset::Any => zone_id(text, at),
+                    None => None,
+                };
+                let (zone, end) = zone.ok_or(at)?;
+                fields.zone = Some(zone);
                 end
             }
             Element::Localized(form) => {

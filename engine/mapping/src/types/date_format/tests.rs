@@ -368,6 +368,22 @@ fn faults_are_told_in_elasticsearchs_words() {
 }
 
 #[test]
+fn named_formats_read_names_of_zones() {
+    for (text, utc) in [
+        ("2024-01-01T10:00:00UTC", "2024-01-01T10:00:00.000Z"),
+        ("2024-07-01T10:00:00.5Europe/Paris", "2024-07-01T08:00:00.500Z"),
+        ("2024-01-01T10:00GMT+1", "2024-01-01T09:00:00.000Z"),
+        ("2024-01-01T10UT", "2024-01-01T10:00:00.000Z"),
+    ] {
+        let read = iso("strict_date_optional_time", text);
+        assert_eq!(read.as_deref(), Some(utc), "{text}");
+    }
+    for text in ["2024-01-01UTC", "2024-01-01T10:00:00 UTC", "2024-01-01T10:00:00Nowhere/Land"] {
+        assert_eq!(iso("strict_date_optional_time", text), None, "{text}");
+    }
+}
+
+#[test]
 fn missing_parts_are_rounded_up() {
     let up = |text: &str| {
         let ms = DEFAULT.parse_ms_in(text, None, Round::Up).expect("a date");
