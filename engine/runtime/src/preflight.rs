@@ -1,7 +1,7 @@
 //! What the machine must offer, checked before anything starts: a refusal is a sentence that names
 //! the call or limit and the remedy.
 //!
-//! Checked are the kernel's version, whether `io_uring_setup` may be called, each io_uring
+//! Checked are the kernel's version, whether the three calls of io_uring may be made, each io_uring
 //! operation that the executor uses, and the limit of locked memory. glommio itself would print a
 //! joke and end the process where an operation is missing, so it must not get that far.
 
@@ -54,15 +54,22 @@ pub enum Refusal {
         /// What the kernel calls itself.
         found: String,
     },
-    /// The kernel has no `io_uring_setup`, or a sandbox hides it.
-    Missing,
-    /// The kernel or a sandbox forbids `io_uring_setup`.
+    /// The kernel has no io_uring, or a sandbox hides a call of it.
+    Missing {
+        /// The call's name.
+        call: &'static str,
+    },
+    /// The kernel or a sandbox forbids a call of io_uring.
     Forbidden {
+        /// Its name.
+        call: &'static str,
         /// Value of `kernel.io_uring_disabled`; 0 where it is not there.
         disabled: u8,
     },
-    /// `io_uring_setup` failed for another reason.
+    /// A call of io_uring failed for another reason.
     Failed {
+        /// Its name.
+        call: &'static str,
         /// What the system said.
         cause: String,
     },
@@ -87,25 +94,25 @@ impl fmt::Display for Refusal {
                  run on a newer kernel",
                 KERNEL_MIN.0, KERNEL_MIN.1
             ),
-            Self::Missing => write!(
+            Self::Missing { call } => write!(
                 f,
-                "the call io_uring_setup does not exist here; run on a kernel built with \
+                "the call {call} does not exist here; run on a kernel built with \
                  CONFIG_IO_URING, or, in a sandbox that hides it (gVisor, an old container \
                  runtime), outside of that sandbox"
             ),
-            Self::Forbidden { disabled: 0 } => write!(
+            Self::Forbidden { call, disabled: 0 } => write!(
                 f,
-                "the call io_uring_setup is forbidden, as container runtimes do by default; start \
+                "the call {call} is forbidden, as container runtimes do by default; start \
                  the container with `--security-opt seccomp={CONTAINER_PROFILE}`"
             ),
-            Self::Forbidden { disabled } => write!(
+            Self::Forbidden { call, disabled } => write!(
                 f,
-                "the call io_uring_setup is forbidden by the setting kernel.io_uring_disabled = \
+                "the call {call} is forbidden by the setting kernel.io_uring_disabled = \
                  {disabled}; run `sysctl kernel.io_uring_disabled=0` as root"
             ),
-            Self::Failed { cause } => write!(
+            Self::Failed { call, cause } => write!(
                 f,
-                "the call io_uring_setup failed: {cause}; raise `ulimit -l` (locked memory) and \
+                "the call {call} failed: {cause}; raise `ulimit -l` (locked memory) and \
                  `ulimit -n` (open files)"
             ),
             Self::Operations { missing } => write!(
@@ -134,8 +141,8 @@ impl std::error::Error for Refusal {}
 pub struct Machine {
     /// What the kernel calls itself, like `6.1.0-13-amd64`.
     pub kernel: String,
-    /// Which io_uring operations may be used, by number; or the number of the system's error.
-    pub operations: Result<Vec<bool>, i32>,
+    /// Which io_uring operations may be used, by number; or the call that failed, with the system's number for why.
+    pub operations: Result<Vec<bool>, (&'static str, i32)>,
     /// Value of `kernel.io_uring_disabled`; 0 where it is not there.
     pub io_uring_disabled: u8,
     /// Bytes that may be locked.
@@ -150,7 +157,7 @@ impl Machine {
         Ok(Self {
             kernel: kernel.trim().to_owned(),
             operations: system::io_uring_operations()
-                .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)),
+                .map_err(|(call, error)| (call, error.raw_os_error().unwrap_or(libc::EIO))),
             io_uring_disabled: disabled
                 .ok()
                 .and_then(|text| text.trim().parse().ok())
@@ -167,13 +174,13 @@ impl Machine {
         }
         let offered = match &self.operations {
             Ok(offered) => offered,
-            Err(libc::ENOSYS) => return Err(Refusal::Missing),
-            Err(libc::EPERM | libc::EACCES) => {
-                return Err(Refusal::Forbidden { disabled: self.io_uring_disabled });
+            Err((call, libc::ENOSYS)) => return Err(Refusal::Missing { call }),
+            Err((call, libc::EPERM | libc::EACCES)) => {
+                return Err(Refusal::Forbidden { call, disabled: self.io_uring_disabled });
             }
-            Err(code) => {
+            Err((call, code)) => {
                 let cause = io::Error::from_raw_os_error(*code).to_string();
-                return Err(Refusal::Failed { cause });
+                return Err(Refusal::Failed { call, cause });
             }
         };
         let is_missing = |number: usize| !offered.get(number).copied().unwrap_or(false);
@@ -231,15 +238,18 @@ mod tests {
 
     #[test]
     fn each_refusal_names_the_call_or_limit_and_the_remedy() {
+        let (setup, enter) = ("io_uring_setup", "io_uring_enter");
+        let fails = |call, code| Machine { operations: Err((call, code)), ..good() };
         let cases = [
             (Machine { kernel: "4.19.0".into(), ..good() }, ["4.19.0", "5.8"]),
-            (Machine { operations: Err(libc::ENOSYS), ..good() }, ["io_uring_setup", "IO_URING"]),
-            (Machine { operations: Err(libc::EPERM), ..good() }, ["io_uring_setup", "seccomp="]),
+            (fails(setup, libc::ENOSYS), [setup, "IO_URING"]),
+            (fails(setup, libc::EPERM), [setup, "seccomp="]),
+            (fails(enter, libc::EPERM), [enter, "seccomp="]),
             (
-                Machine { operations: Err(libc::EPERM), io_uring_disabled: 2, ..good() },
+                Machine { io_uring_disabled: 2, ..fails(setup, libc::EPERM) },
                 ["io_uring_disabled = 2", "sysctl"],
             ),
-            (Machine { operations: Err(libc::ENOMEM), ..good() }, ["io_uring_setup", "ulimit -l"]),
+            (fails(setup, libc::ENOMEM), [setup, "ulimit -l"]),
             (Machine { operations: Ok(vec![true; 27]), ..good() }, ["lacks RECV", "Linux 5.8"]),
             (Machine { locked_bytes: 65_536, ..good() }, ["64 KiB", "RLIMIT_MEMLOCK"]),
         ];

@@ -192,8 +192,9 @@ pub fn raise_limit(limit: Limit) -> io::Result<u64> {
     Ok(if values.rlim_cur == libc::RLIM_INFINITY { u64::MAX } else { values.rlim_cur })
 }
 
-/// Which operations the kernel's io_uring offers to this process, by number.
-pub fn io_uring_operations() -> io::Result<Vec<bool>> {
+/// Which operations the kernel's io_uring offers to this process, by number. All three calls of it are made, for
+/// a sandbox may allow some; the one that failed is named.
+pub fn io_uring_operations() -> Result<Vec<bool>, (&'static str, io::Error)> {
     const REGISTER_PROBE: libc::c_long = 8;
     const OPERATION_COUNT_MAX: usize = 256;
     const SUPPORTED: u64 = 1;
@@ -203,7 +204,7 @@ pub fn io_uring_operations() -> io::Result<Vec<bool>> {
     let depth: libc::c_long = 2;
     // SAFETY: the second argument points at 120 zeroed, writable bytes, as the call wants.
     let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, depth, parameters.as_mut_ptr()) };
-    let fd = checked(fd as libc::c_int)?;
+    let fd = checked(fd as libc::c_int).map_err(|error| ("io_uring_setup", error))?;
     // SAFETY: the call before made this descriptor, and nobody else owns it.
     let ring = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: `probe` has room for the header and for as many operations as the call is told.
@@ -216,7 +217,14 @@ pub fn io_uring_operations() -> io::Result<Vec<bool>> {
             OPERATION_COUNT_MAX as libc::c_long,
         )
     };
-    checked(result as libc::c_int)?;
+    checked(result as libc::c_int).map_err(|error| ("io_uring_register", error))?;
+    let (nothing, no_mask) = (0 as libc::c_long, std::ptr::null::<libc::c_void>());
+    // SAFETY: submits nothing and waits for nothing, with no mask of signals to be read.
+    let result = unsafe {
+        let ring = libc::c_long::from(ring.as_raw_fd());
+        libc::syscall(libc::SYS_io_uring_enter, ring, nothing, nothing, nothing, no_mask, nothing)
+    };
+    checked(result as libc::c_int).map_err(|error| ("io_uring_enter", error))?;
     // An operation is `{u8 op, u8 reserved, u16 flags, u32 reserved}`.
     Ok(probe[2..].iter().map(|word| (word.to_le() >> 16) & SUPPORTED != 0).collect())
 }
