@@ -142,7 +142,8 @@ fn chunks(bytes: &[u8], limits: &Limits) -> Cut<Vec<u8>> {
         at += len + 2;
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let extension = &line[digits..];
-        let fits = extension.is_empty() || extension[0] == b';';
+        let named = extension.trim_ascii_start();
+        let fits = extension.is_empty() || named.first() == Some(&b';');
         let legal = extension.iter().all(|byte| matches!(byte, b'\t' | 0x20..=0x7e | 0x80..));
         if digits == 0 || !fits || !legal || line.len() > limits.chunk_line_bytes_max {
             return Cut::Refused;

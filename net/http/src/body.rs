@@ -1,8 +1,8 @@
 //! The body of a message, taken from the bytes as they come.
 //!
 //! [`Body`] knows from the head how the body ends and takes no byte beyond. Chunks are read
-//! strictly: hex digits alone, CR LF alone, extensions and trailers bounded, looked over and
-//! dropped.
+//! strictly: hex digits alone, CR LF alone, white space only where an extension follows (RFC 9112,
+//! 7.1.1), extensions and trailers bounded, looked over and dropped.
 
 use crate::fault::Fault;
 use crate::field;
@@ -162,6 +162,8 @@ enum Chunk {
     /// In the size; so many digits came.
     #[default]
     Size,
+    /// After the size, in white space before an extension.
+    Space,
     /// After the size, in extensions.
     Extension,
     /// After the CR of the size line.
@@ -229,6 +231,14 @@ impl Chunked {
             (Chunk::Size, b';') if self.digits > 0 => {
                 self.count(limits)?;
                 Chunk::Extension
+            }
+            (Chunk::Size, b' ' | b'\t') if self.digits > 0 => {
+                self.count(limits)?;
+                Chunk::Space
+            }
+            (Chunk::Space, b' ' | b'\t' | b';') => {
+                self.count(limits)?;
+                if byte == b';' { Chunk::Extension } else { Chunk::Space }
             }
             (Chunk::Extension, b'\r') => Chunk::SizeLf,
             (Chunk::Extension, b'\t' | b' '..=0x7e | 0x80..) => {

@@ -70,6 +70,8 @@ fn chunks_become_one_body() {
         Ok(Some(10))
     );
     assert_eq!(chunked(b"5\r\nhello\r\n"), Ok(None));
+    let spaced = b"5 ;a\r\nhello\r\n0 \t ;b=c\r\n\r\n";
+    assert_eq!(chunked(spaced), Ok(Some((b"hello".to_vec(), spaced.len()))));
 }
 
 #[test]
@@ -81,6 +83,8 @@ fn badly_framed_chunks_are_refused() {
         b"0x5\r\nhello\r\n",
         b" 5\r\nhello\r\n",
         b"5 \r\nhello\r\n",
+        b"5 5\r\n",
+        b" ;a\r\n",
         b"+5\r\nhello\r\n",
         b"-5\r\n",
         b"5\nhello\r\n",
