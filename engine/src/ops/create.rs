@@ -25,6 +25,9 @@ pub struct Created {
     pub shards_acknowledged: bool,
 }
 
+/// How often templates may change under what is made for a first document.
+const AUTO_CREATE_ROUNDS_MAX: usize = 8;
+
 impl<E: Env> Core<E> {
     /// Makes an index of which nobody waits for copies.
     ///
@@ -158,10 +161,38 @@ impl<E: Env> Core<E> {
         name: &str,
         only_stream: bool,
     ) -> Result<()> {
+        let mut round = 1;
+        loop {
+            let looked = self.makes_stream(name);
+            let made = self.create_for_document(gate, provided, name, only_stream).await;
+            // A template that came or went before the turn: it is as if nobody had looked.
+            if made.is_ok() || looked == self.makes_stream(name) || round == AUTO_CREATE_ROUNDS_MAX
+            {
+                return made;
+            }
+            round += 1;
+        }
+    }
+
+    /// Does a template say that what is made for a first document is a data stream?
+    fn makes_stream(&self, name: &str) -> bool {
+        let state = self.state();
+        let template = state.templates.find(name, false).map(|(_, template)| template);
+        template.is_some_and(|template| template.data_stream.is_some())
+    }
+
+    /// As [`Core::auto_create`], by one look at the templates.
+    async fn create_for_document(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        provided: &str,
+        name: &str,
+        only_stream: bool,
+    ) -> Result<()> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let template = state.templates.find(name, false).map(|(_, template)| template);
-        let makes_stream = template.is_some_and(|template| template.data_stream.is_some());
+        let makes_stream = self.makes_stream(name);
         if only_stream && !makes_stream {
             return Err(not_made(
                 name,

@@ -63,15 +63,16 @@ impl<E: Env> Core<E> {
     /// # Errors
     /// A missing index, a version that is not the one asked for, a shard that does not serve.
     pub async fn get(self: &Rc<Self>, gate: &dyn Gate, request: &GetRequest) -> Result<GetReply> {
-        let (aim, sent) = self.begin_get(gate, "indices:data/read/get", request).await?;
+        let state = self.state();
+        let (aim, sent) = self.begin_get(gate, "indices:data/read/get", &state, request).await?;
         self.finish_get(&aim, request, sent, &mut 0).await
     }
 
-    /// Reads several, at the same time; each stands alone. One that finds no memory beside the others is read
+    /// Reads several, at the same time; each stands alone, but what their names mean is of one moment. One that finds no memory beside the others is read
     /// again when those are presented.
     pub async fn multi_get(self: &Rc<Self>, gate: &dyn Gate, requests: &[GetRequest]) -> Gotten {
         let mut replies = Vec::with_capacity(requests.len());
-        let mut memory = None;
+        let (mut memory, state) = (None, self.state());
         let (mut left, mut together) = (requests, TOGETHER_FIRST);
         while !left.is_empty() {
             let (some, rest) = left.split_at(together.min(left.len()));
@@ -79,7 +80,7 @@ impl<E: Env> Core<E> {
             let mut read_bytes = 0;
             let mut under_way = Vec::with_capacity(some.len());
             for (at, request) in some.iter().enumerate() {
-                under_way.push(self.begin_get(gate, MULTI, request).await);
+                under_way.push(self.begin_get(gate, MULTI, &state, request).await);
                 self.env.spawn().yield_at(at).await;
             }
             let (first, mut crowded) = (replies.len(), Vec::new());
@@ -96,7 +97,7 @@ impl<E: Env> Core<E> {
             }
             for at in crowded {
                 let request = &some[at - first];
-                let reply = match self.begin_get(gate, MULTI, request).await {
+                let reply = match self.begin_get(gate, MULTI, &state, request).await {
                     Ok((aim, sent)) => self.finish_get(&aim, request, sent, &mut read_bytes).await,
                     Err(error) => Err(error),
                 };
@@ -121,13 +122,13 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
+        state: &cluster::State,
         request: &GetRequest,
     ) -> Result<(Aim, Sent<Option<shard::Found>>)> {
-        let state = self.state();
         let now_ms = self.now_ms();
         let (name, alias_routing, is_alias) =
-            one_to_read(gate, action, &state, &request.index, now_ms)?;
-        let asked = Named { action, expression: &request.index, names: &*state, now_ms };
+            one_to_read(gate, action, state, &request.index, now_ms)?;
+        let asked = Named { action, expression: &request.index, names: state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
         let via = is_alias.then(|| request.index.clone());
         let limits = gate::ask(gate, action, &name, via.as_slice()).map_err(told)?;

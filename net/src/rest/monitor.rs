@@ -147,7 +147,7 @@ pub(super) async fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let asked = call.segment("target");
     let known = |part: &str| TARGETS.contains(&part) || part == "_all";
     if let Some(unknown) = asked.split(',').find(|part| !known(part)) {
-        return Err(super::nodes::unknown_metric(call, unknown, &TARGETS));
+        return Err(super::nodes::unknown(call, "target", unknown, &TARGETS));
     }
     let all = asked.split(',').any(|part| part == "_all");
     if all && asked != "_all" {
