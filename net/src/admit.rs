@@ -422,7 +422,7 @@ impl<E: Env> Lasting<E> {
         let mut seen = self.seen.borrow_mut();
         let (version, known) = (seen.0, seen.1.take());
         seen.1 = known.and_then(|principal| match version == state.version {
-            true => principal.stands(&state, now_ms).then_some(principal),
+            true => principal.goes_on(&state, now_ms).then_some(principal),
             false => principal.renewed(&state, now_ms),
         });
         seen.0 = state.version;
