@@ -228,7 +228,7 @@ impl Principal {
     }
 
     /// What let it in, for commands that must not be carried out once that lets in no more: of one for whom another
-    /// acts, what let that other in. None for users of the operator's file, keys, and service accounts.
+    /// acts, what let that other in. None for users of the operator's file.
     pub fn proof(&self) -> Option<Proof> {
         if let Some(acting) = &self.acting {
             return acting.proof();
@@ -237,7 +237,11 @@ impl Principal {
             Via::Realm if self.user.realm == Realm::File => None,
             Via::Realm => Some(self.user.proof()),
             Via::Token(grant) | Via::Oauth(grant) => Some(Proof::Grant { id: grant.id }),
-            Via::ApiKey(_) | Via::Service(_) => None,
+            Via::ApiKey(key) => Some(Proof::Key { id: key.id.clone() }),
+            Via::Service(token) => {
+                let (account, name) = (token.account.clone(), token.name.clone());
+                Some(Proof::Service { account, name })
+            }
         }
     }
 

@@ -493,6 +493,14 @@ impl<E: Env> Inner<E> {
             (None | Some(Judged::Anybody { .. }), Method::Options) => {
                 Judged::Caller(Caller::Anyone)
             }
+            (Some(Judged::Caller(caller)), _) => {
+                let now_ms = u64::try_from(self.core.env().clock().unix_ms()).unwrap_or_default();
+                let come = (peer, now_ms);
+                match admit::again(self.security.as_ref(), caller, head, come, look.trace).await {
+                    Ok(caller) => Judged::Caller(caller),
+                    Err(reply) => Judged::Stranger(reply),
+                }
+            }
             (Some(judged), _) => judged,
             (None, _) => {
                 match admit::caller(self.security.as_ref(), head, peer, look.trace).await {
