@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::client::ClientSecret;
-use crate::record::key::Salted;
+use crate::record::key::{ApiKey, Salted, ServiceToken};
 use crate::record::proof::Proof;
 
 fn set_password(n: u8, by: Option<Proof>) -> Command {
@@ -35,6 +35,45 @@ fn mint(state: &State, by: Option<Proof>) -> Command {
     let uid = state.user("ann").expect("there").uid;
     let kind = crate::record::grant::GrantKind::Service;
     Command::Mint { grant: Grant { kind, uid, client: None, ..(*grant).clone() }, by, now: 2 }
+}
+
+fn put_key(id: &str, by: Option<Proof>, granted_by: Option<Proof>) -> Command {
+    let key = ApiKey {
+        id: id.into(),
+        name: id.into(),
+        secret: Salted::nobody(),
+        kind: "rest".into(),
+        owner: "ann".into(),
+        realm: ("default_native".into(), "native".into()),
+        creation: 0,
+        expiration: None,
+        invalidation: None,
+        metadata: json::Object::new(),
+        descriptors: Vec::new(),
+        limited_by: Vec::new(),
+        creator: None,
+        access: None,
+    };
+    Command::PutKey { key, by, granted_by }
+}
+
+fn update_key(id: &str, by: Option<Proof>) -> Command {
+    Command::UpdateKeys {
+        ids: vec![id.into()],
+        descriptors: None,
+        limited_by: Vec::new(),
+        creator: None,
+        metadata: None,
+        expiration: Some(9),
+        access: None,
+        by,
+    }
+}
+
+fn put_token(name: &str, by: Option<Proof>) -> Command {
+    let (account, secret) = ("elastic/kibana".into(), Salted::nobody());
+    let token = ServiceToken { account, name: name.into(), secret, creation: 0 };
+    Command::PutServiceToken { token, by }
 }
 
 fn lapsed() -> Outcome {
@@ -94,6 +133,39 @@ fn a_password_stays_the_same_however_it_is_hashed() {
     assert_eq!(apply(&state, &set_password(3, Some(known))).1, Outcome::Changed);
     let read = State::from_bytes(&state.to_bytes()).expect("reads");
     assert_eq!(read.users, state.users);
+}
+
+/// A request whose body ended after the reset of the password that let it in made a key all the same, which went on.
+#[test]
+fn who_came_with_what_ended_meanwhile_makes_and_changes_no_key() {
+    let made = apply(&start(), &put_key("old", None, None)).0;
+    let made = apply(&made, &put_token("old", None)).0;
+    let ann = made.user("ann").expect("there").proof();
+    let reset = set_password(8, None);
+    let ended = Command::InvalidateKeys { ids: vec!["old".into()], now: 1 };
+    let removed =
+        Command::DeleteServiceToken { account: "elastic/kibana".into(), name: "old".into() };
+    let service = Proof::Service { account: "elastic/kibana".into(), name: "old".into() };
+    for (by, meanwhile) in
+        [(ann, reset), (Proof::Key { id: "old".into() }, ended), (service, removed)]
+    {
+        let by = || Some(by.clone());
+        let after = apply(&made, &meanwhile).0;
+        for command in [
+            put_key("new", by(), None),
+            put_key("new", None, by()),
+            put_token("new", by()),
+            update_key("old", by()),
+        ] {
+            assert_ne!(apply(&made, &command).1, lapsed(), "{command:?}");
+            let (kept, outcome) = apply(&after, &command);
+            assert_eq!(outcome, lapsed(), "{command:?}");
+            assert_eq!(
+                (kept.keys, kept.service_tokens),
+                (after.keys.clone(), after.service_tokens.clone())
+            );
+        }
+    }
 }
 
 /// A later user of the name has another password, also where it is the same letters.

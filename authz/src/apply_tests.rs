@@ -300,6 +300,15 @@ fn a_narrowed_token_dies_with_its_family() {
     assert_eq!((child.parent, child.scopes.as_slice()), (Some(id), &["self".to_owned()][..]));
     assert_eq!(state.grant(id).expect("there").scopes, ["index:a:read"]);
     assert!(state.grant(child.id).is_some());
+    // What it left open the family's other tokens share; its own rights end with it, whether or not somebody gave an
+    // order meanwhile.
+    let ann = Arc::clone(state.user("ann").expect("there"));
+    let bearer = crate::Principal::oauth(Arc::clone(&child), ann, Default::default(), &state);
+    for (now, is_over) in [(child.absolute_end - 1, false), (child.absolute_end, true)] {
+        assert!(bearer.stands(&state, now));
+        assert_eq!(bearer.goes_on(&state, now), !is_over);
+        assert_eq!(bearer.renewed(&state, now).is_none(), is_over);
+    }
     let state = apply(&state, &Command::Revoke { grants: vec![id], consents: true }).0;
     assert!(state.grant(child.id).is_none());
 }

@@ -327,6 +327,7 @@ impl<E: Env> Inner<E> {
             // Never by a token of less than all of its owner's rights.
             Via::Oauth(_) => return Err(denied(&format!("user [{}]", acting.name()))),
         };
+        // Who may not is not told whether there is such a user.
         if !acting.gate().run_as(name) {
             return Err(denied(&who));
         }

@@ -114,6 +114,10 @@ choice! {
         PutKey {
             /// The key.
             key: ApiKey,
+            /// What let the caller in: as with `SetPassword`, for a key goes on where its password ended.
+            by: Option<Proof>,
+            /// What let in the one whose key it is, where the caller asks for another's.
+            granted_by: Option<Proof>,
         },
         /// Changes API keys.
         UpdateKeys {
@@ -131,6 +135,8 @@ choice! {
             expiration: Option<u64>,
             /// Access of cross-cluster keys, where given.
             access: Option<Value>,
+            /// As with `PutKey`.
+            by: Option<Proof>,
         },
         /// Invalidates API keys.
         InvalidateKeys {
@@ -150,6 +156,8 @@ choice! {
         PutServiceToken {
             /// The token.
             token: ServiceToken,
+            /// As with `PutKey`.
+            by: Option<Proof>,
         },
         /// Removes one.
         DeleteServiceToken {
@@ -518,6 +526,40 @@ mod tests {
         }
     }
 
+    /// What form 7 writes, and the same of form 6, whose keys are made on nobody's word.
+    #[test]
+    fn commands_of_form_6_make_keys_without_a_proof() {
+        let salted = r#"{"salt":"00","hash":"00"}"#.replace("00", &"00".repeat(32));
+        let old = format!(
+            r#"{{"is":"PutServiceToken","token":{{"account":"elastic/kibana","name":"t","secret":{salted},"creation":1}}}}"#
+        );
+        let token = ServiceToken {
+            account: "elastic/kibana".into(),
+            name: "t".into(),
+            secret: Salted { salt: Hash([0; 32]), hash: Hash([0; 32]) },
+            creation: 1,
+        };
+        let put = |by| Command::PutServiceToken { token: token.clone(), by };
+        assert_eq!(Command::from_bytes(old.as_bytes()), Ok(put(None)));
+        assert_eq!(put(None).to_bytes(), old.as_bytes());
+        for (by, text) in [
+            (Proof::Key { id: "k".into() }, r#"{"is":"Key","id":"k"}"#),
+            (
+                Proof::Service { account: "a/b".into(), name: "t".into() },
+                r#"{"is":"Service","account":"a/b","name":"t"}"#,
+            ),
+            (
+                Proof::Password { user: "ann".into(), uid: 1, version: 2 },
+                r#"{"is":"Password","user":"ann","uid":1,"version":2}"#,
+            ),
+        ] {
+            let new = format!(r#"{},"by":{text}}}"#, old.strip_suffix('}').expect("an object"));
+            assert_eq!(put(Some(by.clone())).to_bytes(), new.as_bytes());
+            assert_eq!(Command::from_bytes(new.as_bytes()), Ok(put(Some(by))));
+        }
+        assert_eq!(<crate::State as consensus::State>::FORMAT, 7);
+    }
+
     /// What form 6 writes, and the same of form 5, which took back in a command of its own.
     #[test]
     fn commands_of_form_5_take_nothing_back() {
@@ -534,7 +576,6 @@ mod tests {
         assert_eq!(Command::from_bytes(old.as_bytes()), Ok(set(None)));
         let new = old.replace('}', r#","withdraws":"all"}"#);
         assert_eq!(set(Some(Withdrawal::All)).to_bytes(), new.as_bytes());
-        assert_eq!(<crate::State as consensus::State>::FORMAT, 6);
     }
 
     #[test]

@@ -36,8 +36,8 @@ pub struct Principal {
     user: Arc<User>,
     via: Via,
     access: Arc<Access>,
-    /// Who acts in the user's name.
-    acting: Option<(Arc<User>, Option<Proof>)>,
+    /// Who acts in the user's name: what it does so ends with what let that one in.
+    acting: Option<Arc<Self>>,
     roles_version: u64,
 }
 
@@ -61,7 +61,7 @@ impl Principal {
             Arc::new(user.facts()),
         );
         let access = Arc::new(access.with_roles(&user.roles));
-        let acting = Some((Arc::clone(&acting.user), acting.proof()));
+        let acting = Some(Arc::new(acting.clone()));
         Self { user, via: Via::Realm, access, acting, roles_version: state.roles_version }
     }
 
@@ -148,21 +148,26 @@ impl Principal {
     /// ([`Self::stands`]), at this time in milliseconds. A narrowed token's bearer has that token's rights alone,
     /// which end with it.
     pub fn renewed(&self, state: &State, now_ms: u64) -> Option<Self> {
-        if !self.stands(state, now_ms) {
+        if !self.goes_on(state, now_ms) {
             return None;
         }
+        let acting = match &self.acting {
+            Some(acting) => Some(acting.renewed(state, now_ms)?),
+            None => None,
+        };
         let user = |name: &str, uid: u64| {
             state.user(name).filter(|user| user.enabled && user.uid == uid).map(Arc::clone)
         };
         Some(match &self.via {
-            // Users of the operator's file are looked up at the door alone.
-            Via::Realm if self.user.realm == Realm::File => self.clone(),
             Via::Realm => {
-                let own = user(&self.user.name, self.user.uid)?;
-                match &self.acting {
-                    Some((acting, _)) => {
-                        Self::run_as(own, &Self::user_of(Arc::clone(acting), state), state)
-                    }
+                let own = match self.user.realm {
+                    // Users of the operator's file are looked up at the door alone.
+                    Realm::File => Arc::clone(&self.user),
+                    _ => user(&self.user.name, self.user.uid)?,
+                };
+                match acting.filter(|acting| acting.may_run_as(&own)) {
+                    Some(acting) => Self::run_as(own, &acting, state),
+                    None if self.acting.is_some() => return None,
                     None => Self::user_of(own, state),
                 }
             }
@@ -176,7 +181,7 @@ impl Principal {
                 Self::token(Arc::clone(grant), user(&grant.user, grant.uid)?, state)
             }
             Via::Oauth(grant) => {
-                let grant = state.grant(grant.id).filter(|grant| grant.is_live(now_ms))?;
+                let grant = state.grant(grant.id)?;
                 let client = state.client(grant.client.as_deref()?)?;
                 let ceiling = scope::role(&scope::stored(&client.profile.scopes));
                 let limits = [bearer::meaning(grant), Arc::from([Arc::new(ceiling)])];
@@ -192,6 +197,11 @@ impl Principal {
         !matches!(self.via, Via::Oauth(_))
             && (is_self || self.access.run_as(&user.name))
             && (!is_super(user) || is_super(&self.user))
+    }
+
+    /// May it take this user's name in a request, which nobody does without a grant of `run_as`?
+    pub fn may_run_as(&self, user: &User) -> bool {
+        self.access.run_as(&user.name) && self.may_act_as(user)
     }
 
     /// The scope that the bearer of an OAuth token must ask for to do `action`, to the index or alias of this
@@ -218,16 +228,20 @@ impl Principal {
     }
 
     /// What let it in, for commands that must not be carried out once that lets in no more: of one for whom another
-    /// acts, what let that other in. None for users of the operator's file, keys, and service accounts.
+    /// acts, what let that other in. None for users of the operator's file.
     pub fn proof(&self) -> Option<Proof> {
-        if let Some((_, proof)) = &self.acting {
-            return proof.clone();
+        if let Some(acting) = &self.acting {
+            return acting.proof();
         }
         match &self.via {
             Via::Realm if self.user.realm == Realm::File => None,
             Via::Realm => Some(self.user.proof()),
             Via::Token(grant) | Via::Oauth(grant) => Some(Proof::Grant { id: grant.id }),
-            Via::ApiKey(_) | Via::Service(_) => None,
+            Via::ApiKey(key) => Some(Proof::Key { id: key.id.clone() }),
+            Via::Service(token) => {
+                let (account, name) = (token.account.clone(), token.name.clone());
+                Some(Proof::Service { account, name })
+            }
         }
     }
 
@@ -252,8 +266,8 @@ impl Principal {
     }
 
     /// Who acts in the user's name.
-    pub fn acting(&self) -> Option<&User> {
-        self.acting.as_ref().map(|(user, _)| &**user)
+    pub fn acting(&self) -> Option<&Self> {
+        self.acting.as_deref()
     }
 
     /// What it may do and see: the answers behind the gate.
@@ -292,8 +306,11 @@ impl Principal {
 
     /// Would what let it in still do so, at this time in milliseconds? A user while enabled, a key or token of a
     /// service account while it is there, a token while its grant stands: until the owner's grant ends, for its
-    /// tokens share what they leave open.
+    /// tokens share what they leave open. Where another one acts, that one must be let in as well.
     pub fn stands(&self, state: &State, now_ms: u64) -> bool {
+        if self.acting.as_ref().is_some_and(|acting| !acting.stands(state, now_ms)) {
+            return false;
+        }
         let is_there = |name: &str, uid: u64| {
             state.user(name).is_some_and(|user| user.enabled && user.uid == uid)
         };
@@ -309,6 +326,16 @@ impl Principal {
                 .grant(grant.family())
                 .is_some_and(|grant| is_there(&grant.user, grant.uid) && grant.is_live(now_ms)),
         }
+    }
+
+    /// Does it stand with rights of its own? Those of a narrowed token end with that token, which is before the
+    /// grant does that it is of.
+    pub fn goes_on(&self, state: &State, now_ms: u64) -> bool {
+        let has_rights = match &self.via {
+            Via::Oauth(grant) => state.grant(grant.id).is_some_and(|grant| grant.is_live(now_ms)),
+            _ => true,
+        };
+        has_rights && self.stands(state, now_ms)
     }
 
     /// Whether it is still the same record with the same roles.

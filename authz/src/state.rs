@@ -408,7 +408,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 6;
+    const FORMAT: u32 = 7;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)

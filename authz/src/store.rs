@@ -326,7 +326,7 @@ pub async fn enrollment_key<E: Env>(env: &E, keeper: &Keeper) -> Result<Secret> 
         limited_by: keeper.state().roles_of(&["superuser".to_owned()]).to_vec(),
         access: None,
     };
-    keeper.ask(Command::PutKey { key }).await?;
+    keeper.ask(Command::PutKey { key, by: None, granted_by: None }).await?;
     Ok(Secret::new(format!("{id}:{secret}")))
 }
 

@@ -52,13 +52,13 @@ fn dead_keys_are_forgotten_a_while_after_their_end() {
             ("withdrawn", None),
         ] {
             let key = key(id, begin, expiration);
-            keeper.ask(Command::PutKey { key }).await.expect("kept");
+            keeper.ask(Command::PutKey { key, by: None, granted_by: None }).await.expect("kept");
         }
         // More than one command forgets.
         let many: Vec<String> = (0..200).map(|at| format!("many-{at}")).collect();
         for id in &many {
             let key = key(id, begin, None);
-            keeper.ask(Command::PutKey { key }).await.expect("kept");
+            keeper.ask(Command::PutKey { key, by: None, granted_by: None }).await.expect("kept");
         }
         let ids: Vec<String> = many.into_iter().chain(["withdrawn".to_owned()]).collect();
         keeper.ask(Command::InvalidateKeys { ids, now: begin }).await.expect("ended");
@@ -106,7 +106,10 @@ fn dead_keys_are_looked_for_at_the_start() {
             let now = u64::try_from(env.clock().unix_ms()).expect("after 1970");
             if !looks {
                 let key = key("old", now, Some(now));
-                keeper.ask(Command::PutKey { key }).await.expect("kept");
+                keeper
+                    .ask(Command::PutKey { key, by: None, granted_by: None })
+                    .await
+                    .expect("kept");
                 env.clock().sleep(8 * DAY).await;
                 assert_eq!(keeper.state().keys.values().count(), 1);
             } else {

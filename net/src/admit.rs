@@ -43,6 +43,8 @@ pub struct Known {
     pub principal: Principal,
     /// Where to ask later whether what let it in still would.
     published: Arc<Published<authz::State>>,
+    /// No later than this version of authz state it was judged by.
+    version: u64,
     wanted: Option<Rc<RefCell<Wanted>>>,
 }
 
@@ -64,6 +66,22 @@ impl std::ops::Deref for Known {
 
     fn deref(&self) -> &Principal {
         &self.principal
+    }
+}
+
+impl Known {
+    /// The same caller with the rights of this moment, where its body came after its head and others gave orders
+    /// meanwhile; none where what let it in would do so no more, be it that its password is an old one by now.
+    fn renewed<E: Env>(self, security: &Security<E>, now_ms: u64) -> Option<Self> {
+        let state = security.authenticator.state();
+        if state.version == self.version {
+            return Some(self);
+        }
+        if self.proof().is_some_and(|proof| !proof.holds(&state)) {
+            return None;
+        }
+        let principal = self.principal.renewed(&state, now_ms)?;
+        Some(Self { principal, version: state.version, ..self })
     }
 }
 
@@ -166,6 +184,7 @@ pub async fn caller<E: Env>(
     if header.is_none() && head.all("authorization").next().is_some() {
         return Err(malformed("the Authorization header is no text", trace));
     }
+    let version = security.authenticator.state().version;
     match Guess::authenticate(security, (header, run_as), peer).await {
         Ok(principal) => {
             let is_oauth = matches!(principal.via(), Via::Oauth(_));
@@ -181,13 +200,33 @@ pub async fn caller<E: Env>(
             }
             let wanted = is_oauth.then(Rc::default);
             let published = Arc::clone(security.keeper.published());
-            Ok(Caller::Known(Known { principal, published, wanted }))
+            Ok(Caller::Known(Known { principal, published, version, wanted }))
         }
         Err(Refused::Slow(seconds)) => Err(slow(seconds, trace)),
         Err(Refused::Wrong(error)) => {
             let issuer = security.oauth.as_ref().map(|oauth| oauth.settings.issuer.as_str());
             Err(refused(&error, &String::from_utf8_lossy(head.target()), issuer, trace))
         }
+    }
+}
+
+/// The caller of a request that was judged by its head, once all of it has come; that may take minutes, and a
+/// password, a key or a right may end in them.
+///
+/// # Errors
+/// The answer to send instead.
+pub async fn again<E: Env>(
+    security: Option<&Security<E>>,
+    caller: Caller,
+    head: &http::Head,
+    (peer, now_ms): (&str, u64),
+    trace: Trace,
+) -> std::result::Result<Caller, Reply> {
+    let (Caller::Known(known), Some(judge)) = (caller, security) else { return Ok(Caller::Anyone) };
+    match known.renewed(judge, now_ms) {
+        Some(known) => Ok(Caller::Known(known)),
+        // The door finds the words.
+        None => self::caller(security, head, peer, trace).await,
     }
 }
 
@@ -422,7 +461,7 @@ impl<E: Env> Lasting<E> {
         let mut seen = self.seen.borrow_mut();
         let (version, known) = (seen.0, seen.1.take());
         seen.1 = known.and_then(|principal| match version == state.version {
-            true => principal.stands(&state, now_ms).then_some(principal),
+            true => principal.goes_on(&state, now_ms).then_some(principal),
             false => principal.renewed(&state, now_ms),
         });
         seen.0 = state.version;

@@ -8,8 +8,8 @@ mod strangers;
 
 use std::collections::BTreeSet;
 
-use authz::Via;
 use authz::record::grant::Grant;
+use authz::{Principal, Via};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use engine::{Error, Result};
@@ -219,7 +219,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
             _ => None,
         },
     };
-    let acting = known.acting().map_or("", |acting| acting.name.as_str());
+    let acting = known.acting().map_or("", Principal::name);
     let own = call.told.borrow();
     if told.is_none() && acting.is_empty() && own.denied.is_empty() {
         return;

@@ -40,6 +40,7 @@ mod row;
 mod tests;
 mod waits;
 
+use std::cell::Cell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -74,6 +75,7 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         held: None,
         row: Row::new(),
         left: Rc::default(),
+        shown: Rc::default(),
         out: Vec::new(),
         head_began: None,
         refused: None,
@@ -141,6 +143,8 @@ struct Connection<T, E: Env, S> {
     row: Rc<Row>,
     /// Tells requests that wait that nobody else does.
     left: Rc<Left>,
+    /// Somebody who has shown who it is waits for an answer.
+    shown: Rc<Cell<bool>>,
     out: Vec<u8>,
     /// When the head that is not yet complete began.
     head_began: Option<Duration>,
@@ -181,7 +185,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             }
             Need::Judgement => {
                 self.write_out().await?;
+                let begun = self.door.env.clock().monotonic();
                 self.judge().await;
+                self.keep_time(begun);
             }
             Need::Memory => {
                 self.write_out().await?;
@@ -207,9 +213,23 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     /// Ends when the first answer is there. Now and then it is looked whether the client has left: who
     /// waits for what nobody else needs is told then, and mostly gives up.
     async fn answer_due(&mut self) {
+        let begun = self.door.env.clock().monotonic();
+        // Who was served already is known however long this lasts.
+        let is_first = !self.is_used;
+        if is_first {
+            self.door.room.waits.runs(self.number, &self.shown);
+        }
+        self.first_ready(begun).await;
+        if is_first {
+            self.door.room.waits.has_run(self.number);
+        }
+        self.keep_time(begun);
+    }
+
+    async fn first_ready(&mut self, begun: Duration) {
         let row = Rc::clone(&self.row);
+        let mut deadline = begun + LOOK;
         loop {
-            let deadline = self.door.env.clock().monotonic() + LOOK;
             let ready = pin!(row.first_ready());
             let ready = until(self.door.env.clock(), &mut self.timer, deadline, ready).await;
             if ready.is_some() {
@@ -219,6 +239,21 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 self.left.tell();
                 return row.first_ready().await;
             }
+            deadline = self.door.env.clock().monotonic() + LOOK;
+        }
+    }
+
+    /// Since `begun` nothing was read, whatever the client had sent: a body that is on its way is not late by that.
+    fn keep_time(&mut self, begun: Duration) {
+        if self.incoming.is_none() && self.skipping.is_none() {
+            return;
+        }
+        let kept = self.door.env.clock().monotonic().saturating_sub(begun);
+        if let Some(incoming) = &mut self.incoming {
+            incoming.kept += kept;
+        }
+        if let Some(skipping) = &mut self.skipping {
+            skipping.began += kept;
         }
     }
 
@@ -426,8 +461,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let now = self.door.env.clock().monotonic();
         let limits = self.door.limits;
         let deadline = match &self.incoming {
-            Some(Incoming { body, began, is_brief, .. }) => {
-                *began + limits.body_time(body.len(), *is_brief)
+            Some(Incoming { body, began, kept, is_brief, .. }) => {
+                *began + *kept + limits.body_time(body.len(), *is_brief)
             }
             None if self.skipping.is_some() => match &self.skipping {
                 Some(Skipping { began, is_brief, bytes, .. }) => {

@@ -38,6 +38,8 @@ pub struct Request {
     pub judged: Option<Judged>,
     /// Tells when the client has left.
     pub left: Rc<Left>,
+    /// To be set once its caller has shown who it is: while the answer is made the connection is no stranger's.
+    pub shown: Rc<Cell<bool>>,
 }
 
 /// Whether the client of a connection has left while its answers were owed.

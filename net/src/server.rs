@@ -279,6 +279,7 @@ struct Come<'a> {
     peer: &'a str,
     judged: Option<Judged>,
     left: &'a Left,
+    shown: &'a Cell<bool>,
 }
 
 /// What whoever says something of frozen indices is told.
@@ -361,7 +362,7 @@ impl<E: Env> Inner<E> {
     /// The answer, and the family of its request.
     async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
         let mut look = Look { family: OTHER, ..Look::default() };
-        let Request { head, body, memory, peer, whole, judged, left, .. } = request;
+        let Request { head, body, memory, peer, whole, judged, left, shown, .. } = request;
         let peer = self.address(&head, peer);
         let judged = judged.or_else(|| self.too_late(whole));
         if !judged.as_ref().is_some_and(Judged::is_refusal)
@@ -369,7 +370,7 @@ impl<E: Env> Inner<E> {
         {
             return (reply, OTHER);
         }
-        let come = Come { head: &head, peer: &peer, judged, left: &left };
+        let come = Come { head: &head, peer: &peer, judged, left: &left, shown: &shown };
         let mut reply = match self.dispatch(come, body, memory, &mut look).await {
             Ok(reply) => reply,
             // Too long a body has an answer without one, be it long as it came or once unpacked.
@@ -478,7 +479,7 @@ impl<E: Env> Inner<E> {
 
     async fn dispatch(
         &self,
-        Come { head, peer, judged, left }: Come<'_>,
+        Come { head, peer, judged, left, shown }: Come<'_>,
         body: Bytes,
         mut memory: Option<Memory>,
         look: &mut Look,
@@ -492,6 +493,14 @@ impl<E: Env> Inner<E> {
             // A browser's question before the question carries no credential.
             (None | Some(Judged::Anybody { .. }), Method::Options) => {
                 Judged::Caller(Caller::Anyone)
+            }
+            (Some(Judged::Caller(caller)), _) => {
+                let now_ms = u64::try_from(self.core.env().clock().unix_ms()).unwrap_or_default();
+                let come = (peer, now_ms);
+                match admit::again(self.security.as_ref(), caller, head, come, look.trace).await {
+                    Ok(caller) => Judged::Caller(caller),
+                    Err(reply) => Judged::Stranger(reply),
+                }
             }
             (Some(judged), _) => judged,
             (None, _) => {
@@ -507,6 +516,7 @@ impl<E: Env> Inner<E> {
         let caller = match judged {
             Judged::Caller(caller) => {
                 look.is_known = self.security.is_none() || matches!(caller, Caller::Known(_));
+                shown.set(shown.get() || look.is_known);
                 caller
             }
             Judged::Stranger(reply) => {

@@ -103,7 +103,10 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
                 .map(|name| state.privileges.remove(&(application.clone(), name.clone())))
                 .collect(),
         ),
-        Command::PutKey { key } => {
+        Command::PutKey { key, by, granted_by } => {
+            if [by, granted_by].into_iter().flatten().any(|by| !by.holds(state)) {
+                return Outcome::Refused(Error::Lapsed);
+            }
             if state.keys.contains(&key.id) {
                 return Outcome::Refused(Error::refused("this id of an API key is taken"));
             }
@@ -118,7 +121,11 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             metadata,
             expiration,
             access,
+            by,
         } => {
+            if by.as_ref().is_some_and(|by| !by.holds(state)) {
+                return Outcome::Refused(Error::Lapsed);
+            }
             let update = |key: &ApiKey| ApiKey {
                 descriptors: descriptors.clone().unwrap_or_else(|| key.descriptors.clone()),
                 limited_by: if limited_by.is_empty() {
@@ -149,7 +156,10 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             };
             Outcome::Each(ids.iter().map(forget).collect())
         }
-        Command::PutServiceToken { token } => {
+        Command::PutServiceToken { token, by } => {
+            if by.as_ref().is_some_and(|by| !by.holds(state)) {
+                return Outcome::Refused(Error::Lapsed);
+            }
             let key = (token.account.clone(), token.name.clone());
             if state.service_tokens.contains(&key) {
                 return Outcome::Unchanged;

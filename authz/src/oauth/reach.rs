@@ -257,7 +257,9 @@ impl Reach {
         if pattern.contains('*') || self.grants().any(is_own) {
             return Vec::new();
         }
-        let lent = self.lent.iter().filter(|lent| lent.index == *pattern);
+        // One that lends other rights alone opens nothing of what is asked.
+        let lends = |lent: &&Lent| !lent.held.and(asked).of_use().is_empty();
+        let lent = self.lent.iter().filter(|lent| lent.index == *pattern).filter(lends);
         let mut aliases: Vec<&str> = lent.map(|lent| lent.alias.as_str()).collect();
         aliases.sort_unstable();
         aliases.dedup();

@@ -217,6 +217,21 @@ mod tests {
         }
     }
 
+    /// The page named an alias of which the owner may only write, beside what is read by another.
+    #[test]
+    fn who_lends_other_rights_alone_is_not_named() {
+        let entries = [("fal", "read"), ("fbl", "index")];
+        let entries = entries.map(|(names, right)| IndexEntry::plain(&[names], &[right])).to_vec();
+        let descriptor = Descriptor { indices: entries, ..Descriptor::default() };
+        let asked = ["index:f*:all", "index:a-1:read", "index:a-1:write"];
+        let asked = asked.map(|it| Scope::parse(it).expect(it));
+        let behind = |alias: &str| alias.starts_with('f').then(|| vec!["a-1".to_owned()]);
+        let reach = Reach::new(Arc::from([Arc::new(Role::new("r", descriptor))]));
+        let reach = reach.with_aliases(&asked, &behind);
+        assert_eq!(reach.lenders(&asked[1]), ["fal"]);
+        assert_eq!(reach.lenders(&asked[2]), ["fbl"]);
+    }
+
     #[test]
     fn a_field_that_no_grant_shows_is_hidden() {
         let shown: Option<&[&str]> = Some(&["id", "place.city", "n*"]);

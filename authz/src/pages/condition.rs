@@ -306,6 +306,8 @@ mod tests {
             r#"{"range":{"k":{"gte":10}}}"#,
             r#"{"term":{"cut":1}}"#,
             r#"{"term":{"nulls":"a"}}"#,
+            r#"{"bool":{"must_not":{"term":{"paid":false}}}}"#,
+            r#"{"bool":{"must_not":{"terms":{"paid":[true,""]}}}}"#,
             r#"{"exists":{"field":"nulls"}}"#,
             r#"{"terms":{"text":["a"]}}"#,
         ] {

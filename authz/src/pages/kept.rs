@@ -58,12 +58,13 @@ pub enum Compared {
 }
 
 impl Kept {
-    /// Of a field of which nothing is known.
+    /// Of a field of which nothing is known: nothing is told of it, not even that there is a value.
     pub const UNKNOWN: Self =
-        Self { values: Exact::No, all: false, stands_for_none: false, is_found: true };
+        Self { values: Exact::No, all: false, stands_for_none: true, is_found: true };
 
     /// As it was written, and all of it.
-    pub const WHOLE: Self = Self { values: Exact::Word, all: true, ..Self::UNKNOWN };
+    pub const WHOLE: Self =
+        Self { values: Exact::Word, all: true, stands_for_none: false, is_found: true };
 
     /// What holds of both; where they keep values differently, one comparison is two.
     #[must_use]
@@ -91,10 +92,16 @@ impl Kept {
             Exact::Cut => !negated && is_cut_alike(compared, value),
             Exact::Double => is_double(value),
             Exact::Moment => is_moment(compared, value),
-            Exact::Truth => compared == Compared::Equal,
+            // Whoever reads that something is not empty takes it for there: documents without it pass as well.
+            Exact::Truth => compared == Compared::Equal && !(negated && is_no(value)),
         };
         fits && self.tells(negated)
     }
+}
+
+/// Is it what `false` is found by, and an empty text?
+fn is_no(value: &Value) -> bool {
+    value.as_bool() == Some(false) || matches!(value.as_str(), Some("false" | ""))
 }
 
 /// Does a value pass this bound only where it does with its fraction, which is cut off towards zero?
@@ -123,10 +130,18 @@ fn is_double(value: &Value) -> bool {
 fn is_moment(compared: Compared, value: &Value) -> bool {
     let is_alike = matches!(compared, Compared::AtLeast | Compared::Below);
     match value {
-        Value::String(text) => is_alike || is_span(text),
-        Value::Number(_) => is_alike,
+        Value::String(text) => (is_alike && !is_finer(text)) || is_span(text),
+        Value::Number(_) => is_alike && (value.as_i64().is_some() || value.as_u64().is_some()),
         _ => false,
     }
+}
+
+/// May it be finer than a millisecond? Then what is cut off it brings in what comes before it.
+fn is_finer(text: &str) -> bool {
+    let Some((before, rest)) = text.split_once(['.', ',']) else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    // Without a time of day before it, it is a part of a count, of milliseconds mostly.
+    !before.contains(':') || digits > 3 || rest[digits..].contains(['.', ','])
 }
 
 /// `2024-05`, `2024-05-01`, `2024-05-01T10:30`, with seconds and an offset or not: no fraction of a second, no
@@ -161,6 +176,11 @@ mod tests {
             (Exact::Moment, "\"2024-01\"", &[Equal, Above, AtLeast, Below, AtMost]),
             (Exact::Moment, "\"2024-01-01T10:00:00Z\"", &[Equal, Above, AtLeast, Below, AtMost]),
             (Exact::Moment, "\"2024-01-01T00:00:00.000Z\"", &[AtLeast, Below]),
+            (Exact::Moment, "\"2024-01-01T00:00:00.0005Z\"", &[]),
+            (Exact::Moment, "\"2024-01-01T00:00:00,000500+01:00\"", &[]),
+            (Exact::Moment, "\"1704067200000.5\"", &[]),
+            (Exact::Moment, "1704067200000.5", &[]),
+            (Exact::Moment, "\"2024-01-01T00:00:00.5Z||+1d\"", &[AtLeast, Below]),
             (Exact::Moment, "\"2024-01-01||+1d\"", &[AtLeast, Below]),
             (Exact::Moment, "\"now-1d\"", &[AtLeast, Below]),
             (Exact::Moment, "1704067200000", &[AtLeast, Below]),
@@ -192,6 +212,12 @@ mod tests {
             assert!(!lost.tells_of(Compared::Equal, &value, negated));
         }
         assert!(!Kept::WHOLE.and(lost).tells(false));
+        assert!(!Kept::UNKNOWN.tells(false), "a value may stand for none in it");
+        let truth = Kept { values: Exact::Truth, ..Kept::WHOLE };
+        for (value, is_told) in [(Value::from(true), true), (Value::from(false), false)] {
+            assert!(truth.tells_of(Compared::Equal, &value, false));
+            assert_eq!(truth.tells_of(Compared::Equal, &value, true), is_told);
+        }
         let other = Kept { values: Exact::Whole, ..Kept::WHOLE };
         assert_eq!(Kept::WHOLE.and(other).values, Exact::No, "words and numbers are not alike");
     }

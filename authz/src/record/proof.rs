@@ -33,6 +33,18 @@ choice! {
             /// Of which grant.
             id: u64,
         },
+        /// An API key.
+        Key {
+            /// Its id.
+            id: String,
+        },
+        /// A token of a service account.
+        Service {
+            /// Its account.
+            account: String,
+            /// Its name.
+            name: String,
+        },
         /// A client's own credential.
         Client {
             /// Its id.
@@ -65,6 +77,11 @@ impl Proof {
             }
             Self::Grant { id } => {
                 state.grant(*id).is_some_and(|grant| is_enabled(&grant.user, grant.uid))
+            }
+            // When a key ends is told by the clock, which no command has here: it let in a moment ago.
+            Self::Key { id } => state.keys.get(id).is_some_and(|key| key.invalidation.is_none()),
+            Self::Service { account, name } => {
+                state.service_tokens.contains(&(account.clone(), name.clone()))
             }
             Self::Client { id } => state.client(id).is_some_and(|client| client.is_approved()),
         }

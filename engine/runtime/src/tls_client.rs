@@ -71,13 +71,17 @@ fn check_name(chain_pem: &[u8], name: &str) -> Result<std::result::Result<(), Ce
     }
 }
 
-/// Names as webpki prints them (`DnsName("a")`, `IpAddress(::1)`) without what is around them.
+/// Hosts and addresses as webpki prints them (`DnsName("a")`, `IpAddress(::1)`) without what is around them. What
+/// else a certificate is made for (an address of a page, a mailbox) is the name of no host.
 fn bare(presented: &[String]) -> Vec<String> {
     let inner = |name: &String| {
-        let inner = name.split_once('(')?.1.strip_suffix(')')?.trim_matches('"');
+        if let Some(host) = name.strip_prefix("DnsName(\"") {
+            return host.strip_suffix("\")").map(str::to_owned);
+        }
+        let address = name.strip_prefix("IpAddress(")?.strip_suffix(')')?;
         // Of zeros webpki leaves one.
-        let address = inner.parse::<IpAddr>();
-        Some(address.map_or_else(|_| inner.to_owned(), |address| address.to_string()))
+        let parsed = address.parse::<IpAddr>();
+        Some(parsed.map_or_else(|_| address.to_owned(), |address| address.to_string()))
     };
     presented.iter().filter_map(inner).collect()
 }
@@ -207,6 +211,23 @@ mod tests {
         assert!(!has_name(&pem, "example.org").expect("read"));
         let none = rcgen::generate_simple_self_signed(Vec::new()).expect("made");
         assert_eq!(names(none.cert.pem().as_bytes()).expect("read"), Vec::<String>::new());
+    }
+
+    /// A start with such a certificate told the operator to connect to `spiffe://…`, or to `0x01`.
+    #[test]
+    fn only_hosts_and_addresses_are_names() {
+        let mut made =
+            rcgen::CertificateParams::new(vec!["es.example.org".to_owned()]).expect("made");
+        for name in [
+            rcgen::SanType::URI("spiffe://example.org/es".try_into().expect("text")),
+            rcgen::SanType::Rfc822Name("es@example.org".try_into().expect("text")),
+            rcgen::SanType::IpAddress(IpAddr::from([127, 0, 0, 1])),
+        ] {
+            made.subject_alt_names.push(name);
+        }
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let pem = made.self_signed(&key).expect("signed").pem().into_bytes();
+        assert_eq!(names(&pem).expect("read"), ["es.example.org", "127.0.0.1"]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) struct Incoming {
     pub(super) body: Body,
     pub(super) memory: Option<Memory>,
     pub(super) began: Duration,
+    /// So long the server did not read on, for others before it were answered: the client has that in addition.
+    pub(super) kept: Duration,
     /// It has no longer than a form has, however long it is.
     pub(super) is_brief: bool,
     /// The client waits to be told to go on.
@@ -72,11 +74,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         if !incoming.body.is_done() && !is_refused {
             return Ok(None);
         }
-        let Some(Incoming { head, mut body, memory, began, is_brief, ask, lane, judged, .. }) =
-            self.incoming.take()
-        else {
-            unreachable!("looked at above")
-        };
+        let Some(incoming) = self.incoming.take() else { unreachable!("looked at above") };
+        let Incoming { head, mut body, memory, began, kept, is_brief, ask, lane, judged, .. } =
+            incoming;
         if !body.is_done() {
             if ask {
                 // Told no, it may send the body or not.
@@ -84,14 +84,17 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             } else {
                 let mut rest = std::mem::replace(&mut body, Body::none());
                 rest.discard();
+                let began = began + kept;
                 self.skipping = Some(Skipping { body: rest, began, is_brief, bytes: 0 });
             }
         }
         let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
         let peer = Rc::clone(&self.peer);
-        let left = Rc::clone(&self.left);
-        let whole = self.door.env.clock().monotonic();
-        Ok(Some(Request { head, body, memory, peer, lane, arrived: began, whole, judged, left }))
+        let (left, shown) = (Rc::clone(&self.left), Rc::clone(&self.shown));
+        let (arrived, whole) = (began, self.door.env.clock().monotonic());
+        let request =
+            Request { head, body, memory, peer, lane, arrived, whole, judged, left, shown };
+        Ok(Some(request))
     }
 
     /// Throws the rest of a refused body away; true where all of it has come.
@@ -138,6 +141,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             body,
             memory: None,
             began,
+            kept: Duration::ZERO,
             is_brief,
             ask,
             lane,

@@ -37,6 +37,7 @@ impl Service for Echo {
         let target = String::from_utf8_lossy(request.head.target()).into_owned();
         let method = request.head.method_text().to_owned();
         self.seen.borrow_mut().push(format!("begin {target}"));
+        request.shown.set(request.head.field("authorization") == Some(b"right"));
         let (env, seen, lease) = (self.env.clone(), Rc::clone(&self.seen), self.lease.clone());
         Box::pin(async move {
             if let Some(ms) = target.strip_prefix("/later/") {

@@ -11,9 +11,10 @@
 //!    ([`STRANGERS_PART`]): whoever comes is one for a moment, and whoever is served often keeps the connection.
 //! 3. Who has just come is spared for a moment ([`GRACE`]), but not where somebody who is known would end
 //!    instead; and nobody who is known ends while strangers are many, be it that none of them waits just now.
-//! 4. What runs does not wait.
+//! 4. What runs does not wait; and whose first request runs is no stranger once it has shown who it is.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -60,6 +61,8 @@ const GRACE: Duration = Duration::from_millis(5);
 #[derive(Default)]
 pub(crate) struct Waits {
     all: RefCell<Map<u64, Waiting>>,
+    /// Whose first request runs, and whether somebody asks it who has shown who it is.
+    running: RefCell<Map<u64, Rc<Cell<bool>>>>,
     leaving: Cell<usize>,
 }
 
@@ -92,8 +95,29 @@ impl Waits {
         }
     }
 
+    /// A request of a connection runs that had no answer yet; `shown` is set once its caller is known.
+    pub(crate) fn runs(&self, number: u64, shown: &Rc<Cell<bool>>) {
+        self.running.borrow_mut().insert(number, Rc::clone(shown));
+    }
+
+    /// It has run.
+    pub(crate) fn has_run(&self, number: u64) {
+        self.running.borrow_mut().remove(&number);
+    }
+
+    /// Those whose first request runs for somebody known, and that are not counted as known otherwise.
+    fn shown_count(&self, all: &Map<u64, Waiting>) -> usize {
+        let is_strange = |number: &u64| {
+            let standing = all.get(number).map(|known| known.wait.standing);
+            !matches!(standing, Some(Standing::Served | Standing::Busy))
+        };
+        let running = self.running.borrow();
+        running.iter().filter(|(number, shown)| shown.get() && is_strange(number)).count()
+    }
+
     /// It has ended.
     pub(crate) fn remove(&self, number: u64) {
+        self.has_run(number);
         if self.all.borrow_mut().remove(&number).is_some_and(|known| known.is_dismissed) {
             self.leaving.set(self.leaving.get() - 1);
         }
@@ -126,7 +150,8 @@ impl Waits {
         let staying = || all.values().filter(|known| !known.is_dismissed);
         let count = |standing| staying().filter(|known| known.wait.standing == standing).count();
         let (served, busy) = (count(Standing::Served), count(Standing::Busy));
-        let strangers = open.saturating_sub(self.leaving.get() + served + busy);
+        let shown = self.shown_count(&all);
+        let strangers = open.saturating_sub(self.leaving.get() + served + busy + shown);
         let are_many = strangers > open / STRANGERS_PART;
         let first = match (strangers, served) {
             (1.., 0) => Standing::Stranger,

@@ -319,6 +319,10 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         return visit.foreign_form();
     }
     let refuse = |field, why: &str| form(visit, 400, signed_in, Changed::Refused(field, why));
+    let busy = |field| {
+        let why = "Many people sign in at this moment. Please try again.";
+        form(visit, 503, signed_in, Changed::Refused(field, why)).field("Retry-After", "1")
+    };
     let (old, new) = (posted.text("password"), posted.text("new_password"));
     if new != posted.text("new_password_again") {
         return refuse("new_password_again", "The two new passwords differ.");
@@ -354,9 +358,7 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         }
         Err(AuthError::Busy) => {
             visit.limiter.undo(&key, attempt);
-            let why = "Many people sign in at this moment. Please try again.";
-            return form(visit, 503, signed_in, Changed::Refused("password", why))
-                .field("Retry-After", "1");
+            return busy("password");
         }
         _ => {
             visit.note(
@@ -369,7 +371,9 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         }
     };
     let new = Secret::new(new.to_owned());
-    let Ok(hash) = authz::store::hash(visit.core.env(), new).await else { return visit.down() };
+    let Ok(hash) = authz::store::hash(visit.core.env(), new).await else {
+        return busy("new_password");
+    };
     let command = Command::SetPassword {
         user: name.clone(),
         password: hash,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use http::target::{Plus, decode};
 
-/// Most parameters that are looked at.
+/// Most parameters of a form, those without a value included: each is decoded.
 const PARAMETERS_MAX: usize = 200;
 
 /// The parameters that the protocol knows, each of which may come once. (`resource` and `audience` may
@@ -74,8 +74,9 @@ impl Form {
     /// Where it cannot be read.
     pub fn parse(text: &[u8]) -> Result<Self, Unreadable> {
         let mut pairs = Vec::new();
-        for piece in text.split(|byte| *byte == b'&').filter(|piece| !piece.is_empty()) {
-            if pairs.len() == PARAMETERS_MAX {
+        let pieces = text.split(|byte| *byte == b'&').filter(|piece| !piece.is_empty());
+        for (at, piece) in pieces.enumerate() {
+            if at == PARAMETERS_MAX {
                 return Err(Unreadable);
             }
             let (name, value) = match memchr::memchr(b'=', piece) {
@@ -196,6 +197,19 @@ mod tests {
         assert_eq!(form.repeated(&["a"]), None);
     }
 
+    /// The form of the WHATWG's URL standard: cut at `&`, then at the first `=`, then decoded; a `;` is text.
+    #[test]
+    fn a_form_is_cut_before_it_is_decoded() {
+        let form =
+            Form::parse(b"&&a=1;b=2&c=x=y&d=%26e%3D1%3B%2B+&=z&%61b=%C3%A9&&").expect("good");
+        let pairs: Vec<(&str, &str)> =
+            form.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(pairs, [("a", "1;b=2"), ("c", "x=y"), ("d", "&e=1;+ "), ("", "z"), ("ab", "é")]);
+        let escaped = Form::parse(b"%73cope=a&scope=b").expect("good");
+        assert!(escaped.repeats_protocol(), "a name is what it is once decoded");
+        assert_eq!(Form::parse(b"").expect("good"), Form::default());
+    }
+
     #[test]
     fn only_what_the_protocol_knows_may_not_come_twice() {
         let repeats = |text: &[u8]| Form::parse(text).expect("good").repeats_protocol();
@@ -215,6 +229,8 @@ mod tests {
         let many: Vec<u8> =
             (0..=PARAMETERS_MAX).flat_map(|at| format!("a{at}=1&").into_bytes()).collect();
         assert_eq!(Form::parse(&many), Err(Unreadable));
+        assert_eq!(Form::parse(&b"a&".repeat(PARAMETERS_MAX + 1)), Err(Unreadable));
+        assert!(Form::parse(&b"a&&".repeat(PARAMETERS_MAX)).is_ok());
     }
 
     #[test]

@@ -175,6 +175,10 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
     let begun = match session(visit, principal, password).await {
         Ok(begun) => begun,
+        Err(authz::Error::Busy) => {
+            visit.limiter.undo(&key, own_attempt);
+            return show(visit, 503, &way, name, Trouble::Busy);
+        }
         Err(authz::Error::Lapsed) => {
             visit.note("login_failed", "failed", &[("user", name)]);
             visit.limiter.failed(&key, own_attempt, visit.monotonic());
@@ -212,7 +216,7 @@ async fn session<E: Env>(
         let secret = Secret::new(password.to_owned());
         let door = &visit.security.authenticator;
         let again = door.password(user.name.clone(), secret, host(visit.peer)).await;
-        let again = again.map_err(|_| authz::Error::Lapsed)?;
+        let again = again.map_err(|error| ended_by(&error))?;
         if !again.user().is(&user) {
             return Err(authz::Error::Lapsed);
         }
@@ -220,6 +224,15 @@ async fn session<E: Env>(
     }
     let (session, value) = renew(visit, &user, user.proof()).await?;
     Ok((user, session, value))
+}
+
+/// Why who was let in a moment ago gets no session, by the answer to its second look. A line that is full says nothing
+/// of the password.
+fn ended_by(error: &AuthError) -> authz::Error {
+    match error {
+        AuthError::Busy | AuthError::Slow { .. } => authz::Error::Busy,
+        _ => authz::Error::Lapsed,
+    }
 }
 
 /// The answer to who has to wait.
@@ -335,4 +348,18 @@ pub fn counter<E: Env>(visit: &Visit<'_, E>, name: &str) -> String {
 fn device_mark<E: Env>(visit: &Visit<'_, E>, account: &str, device: &str) -> String {
     let of = visit.hash("device", device);
     visit.token_of(&of, account)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the line was full at the second look the page said that the password is wrong.
+    #[test]
+    fn a_full_line_is_no_wrong_password() {
+        assert_eq!(ended_by(&AuthError::Busy), authz::Error::Busy);
+        assert_eq!(ended_by(&AuthError::Slow { seconds: 5 }), authz::Error::Busy);
+        let wrong = AuthError::Wrong { user: "ann".into() };
+        assert_eq!(ended_by(&wrong), authz::Error::Lapsed);
+    }
 }

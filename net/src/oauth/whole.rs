@@ -108,10 +108,22 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
         Kind::Boolean(boolean) => {
             kept(Exact::Truth, !boolean.ignore_malformed, boolean.null_value.is_some())
         }
-        Kind::Date(date) => kept(Exact::Moment, !date.ignore_malformed, date.null_value.is_some()),
+        Kind::Date(date) => {
+            // Bounds of `date_nanos` before 1970 are taken for 1970.
+            let is_told = !date.nanos && !is_finer(date.format.pattern());
+            let values = if is_told { Exact::Moment } else { Exact::No };
+            kept(values, !date.ignore_malformed, date.null_value.is_some())
+        }
         Kind::Ip(ip) => kept(Exact::Word, !ip.ignore_malformed, ip.null_value.is_some()),
         Kind::ConstantKeyword(_) => Kept { is_found: true, ..kept(Exact::Word, true, false) },
         Kind::Text(_) => kept(Exact::No, true, false),
         _ => Kept { is_found, ..Kept::UNKNOWN },
     })
+}
+
+/// Has a format of its own letters parts finer than a millisecond? Of those that have a name a point tells them.
+fn is_finer(pattern: &str) -> bool {
+    let is_own = |format: &&str| format.contains(|letter: char| letter.is_ascii_uppercase());
+    let own = pattern.split("||").filter(is_own);
+    own.into_iter().any(|format| format.contains("SSSS") || format.contains(['n', 'N', 'A']))
 }

@@ -461,7 +461,10 @@ fn a_filter_is_told_in_words_where_they_are_true() {
         client.authorize(Some(&basic("elastic", "secret")));
         let lost = json!({"type": "keyword", "index": false, "doc_values": false});
         let mapping = json!({"mappings": {"properties": {"kn": lost, "k": {"type": "keyword"},
-            "b": {"type": "boolean"}, "d": {"type": "date"}, "du": {"type": "double"}}}});
+            "b": {"type": "boolean"}, "d": {"type": "date"}, "du": {"type": "double"},
+            "dn": {"type": "date_nanos"}, "df": {"type": "date", "format": "yyyyMMddHHmmssSSSSSS"},
+            "dd": {"type": "date", "format": "yyyy-MM-dd"}, "o": {"properties": {"k": {"type": "keyword"}}},
+            "kv": {"type": "keyword", "null_value": "none"}, "kl": {"type": "alias", "path": "kv"}}}});
         client.good("PUT", "/a-3", &json::to_string(&mapping)).await;
         let body = format!(
             r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:all",
@@ -480,6 +483,20 @@ fn a_filter_is_told_in_words_where_they_are_true() {
             (json!({"term": {"d": "2024-01-01T00:00:00.000Z"}}), None),
             (json!({"range": {"d": {"lte": "2024-01-01"}}}), Some("d is at most “2024-01-01”")),
             (json!({"term": {"b": false}}), Some("b is no or empty")),
+            (json!({"bool": {"must_not": {"term": {"b": false}}}}), None),
+            (json!({"bool": {"must_not": {"term": {"b": true}}}}), Some("not (b is yes)")),
+            (json!({"exists": {"field": "k"}}), Some("k has a value")),
+            (json!({"exists": {"field": "kv"}}), None),
+            (json!({"exists": {"field": "kl"}}), None),
+            (json!({"exists": {"field": "nobody"}}), None),
+            (json!({"range": {"d": {"gte": "2024-01-01T00:00:00.0005Z"}}}), None),
+            (
+                json!({"range": {"d": {"gte": "2024-01-01T00:00:00.5Z"}}}),
+                Some("d is at least “2024-01-01T00:00:00.5Z”"),
+            ),
+            (json!({"range": {"df": {"gte": "20240101000000000500"}}}), None),
+            (json!({"range": {"dd": {"gte": "2024-01-01"}}}), Some("dd is at least “2024-01-01”")),
+            (json!({"range": {"dn": {"lte": "1960-01-01"}}}), None),
         ] {
             let entry = json!([{"type": "index_access", "indices": ["a-3"], "actions": ["read"],
                 "query": (query.clone())}]);

@@ -70,6 +70,69 @@ fn what_was_left_open_ends_with_what_let_in() {
     });
 }
 
+/// What somebody did in another's name went on when its own key, token or record had ended, or the right to do so.
+#[test]
+fn what_is_done_in_anothers_name_ends_with_what_let_its_doer_in() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "all")])]).await;
+        let lines: String = (0..40).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
+        client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+        let elastic = basic("elastic", "secret");
+        let as_ann = [("es-security-runas-user", "ann")];
+        let own = [("manage_own_api_key", "manage_token")];
+        let role = json!({"cluster": [(own[0].0), (own[0].1)], "run_as": ["ann"]});
+        for (kind, method, target) in [
+            ("key", "DELETE", "/_security/api_key"),
+            ("token", "DELETE", "/_security/oauth2/token"),
+            ("own", "DELETE", "/_security/user/eve"),
+            ("own", "PUT", "/_security/user/eve/_disable"),
+            ("right", "PUT", "/_security/role/acts"),
+        ] {
+            client.authorize(Some(&elastic));
+            client.good("PUT", "/_security/role/acts", &json::to_string(&role)).await;
+            let eve = r#"{"password":"eve-knows-this","roles":["acts"]}"#;
+            client.good("PUT", "/_security/user/eve", eve).await;
+            let eve = basic("eve", "eve-knows-this");
+            client.authorize(Some(&eve));
+            let (shown, body) = match kind {
+                "key" => {
+                    let key = client.good("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+                    let text = |name: &str| at(&key, &[name]).as_str().expect("a text").to_owned();
+                    let ids = json!({"ids": [(text("id"))]});
+                    (format!("ApiKey {}", text("encoded")), json::to_string(&ids))
+                }
+                "token" => {
+                    let ask = r#"{"grant_type":"client_credentials"}"#;
+                    let token = client.good("POST", "/_security/oauth2/token", ask).await;
+                    let token = at(&token, &["access_token"]).as_str().expect("a token").to_owned();
+                    let body = json!({"token": (token.as_str())});
+                    (format!("Bearer {token}"), json::to_string(&body))
+                }
+                "right" => (eve, "{}".to_owned()),
+                _ => (eve, String::new()),
+            };
+            client.authorize(Some(&shown));
+            let json = [as_ann.as_slice(), &[("Content-Type", "application/json")]].concat();
+            let work = "/a-1/_update_by_query?requests_per_second=1&scroll_size=2\
+                        &conflicts=proceed&wait_for_completion=false";
+            for target in [work, "/a-1/_pit?keep_alive=24h", "/a-1/_search?scroll=24h"] {
+                let answer = client.call_with("POST", target, &json, b"").await;
+                assert_eq!(answer.status, 200, "{kind}: {}", answer.text());
+            }
+            assert_eq!(at_work(&mut client, &env).await, 1, "{kind} {target}");
+            client.authorize(Some(&elastic));
+            let done = client.call(method, target, &body).await;
+            assert_eq!(done.status, 200, "{kind}: {}", done.text());
+            assert_eq!(at_work(&mut client, &env).await, 0, "{kind} {target}");
+            if kind != "right" {
+                assert_eq!(left(&mut client, &env).await, Some(0), "{kind} {target}");
+            }
+        }
+    });
+}
+
 /// A client that gets no refresh tokens: what was revoked of its only access token's grant was the token alone.
 /// Its work went on, and its owner and the administrator read of an access that there was not.
 #[test]

@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::browser::basic;
+use crate::browser::{Browser, basic, fields};
 use crate::place::{Client, ISSUER, at, value, with_oauth, with_oauth_clients};
 
 async fn person(client: &mut Client, name: &str, roles: &[&str]) {
@@ -122,6 +122,46 @@ fn passwords_are_guessed_ten_times_a_minute() {
             (statuses[..10].to_vec(), statuses[10..].to_vec()),
             (vec![401; 10], vec![429; 2])
         );
+    });
+}
+
+/// Where the line of passwords is full nobody hears of a wrong password, and nothing is counted as one.
+#[test]
+fn a_full_line_is_told_as_one() {
+    with_oauth_clients(34, |mut clients| async move {
+        let [client, door, crowd @ ..] = &mut clients[..] else { panic!("many") };
+        client.authorize(Some(&basic("elastic", "secret")));
+        person(client, "ann", &[]).await;
+        let mut browser = Browser::default();
+        let page = browser.ask(client, "/login", &[]).await;
+        let mut form = fields(&page, "/login");
+        for (name, value) in [("username", "ann"), ("password", "ann-knows-this")] {
+            form.push((name.into(), value.into()));
+        }
+        for (at, stranger) in crowd.iter_mut().enumerate() {
+            stranger.authorize(Some(&basic(&format!("nobody-{at}"), "guess")));
+            stranger.send("GET", "/_security/_authenticate", &[], b"").await;
+        }
+        for _ in 0..12 {
+            door.authorize(Some(&own("ann")));
+            let told = door.bad("GET", "/_security/_authenticate", "").await;
+            assert_eq!(
+                told,
+                "429 es_rejected_execution_exception: too many passwords wait to be checked"
+            );
+            let ask = r#"{"grant_type":"password","username":"ann","password":"ann-knows-this"}"#;
+            door.authorize(Some(&basic("elastic", "secret")));
+            let answer = door.call("POST", "/_security/oauth2/token", ask).await;
+            assert_eq!(answer.status, 429, "{}", answer.text());
+            let answer = browser.post(client, "/login", &form).await;
+            assert_eq!(answer.status, 503, "{}", answer.text());
+            assert!(answer.text().contains("Many people sign in at this moment"));
+            assert_eq!(answer.field("retry-after"), Some("1"));
+        }
+        for stranger in crowd.iter_mut() {
+            assert_eq!(stranger.answer("GET", "/").await.status, 401);
+        }
+        assert_eq!(browser.post(client, "/login", &form).await.status, 303);
     });
 }
 

@@ -4,7 +4,7 @@ use http::client::Response;
 use json::json;
 
 use crate::browser::{Browser, basic, fields};
-use crate::place::{Client, failure, with_oauth_clients};
+use crate::place::{Client, at, failure, with_oauth_clients};
 
 /// `vic`, and what gives that user the password `a-new-password` without a hash to make.
 async fn stage(admin: &mut Client) -> String {
@@ -84,6 +84,96 @@ fn an_old_password_of_an_administrator_gives_nobody_another() {
             }
         });
     }
+}
+
+/// So long that its caller is judged before it comes.
+fn long(body: &str) -> String {
+    format!("{}{body}", " ".repeat(70_000))
+}
+
+/// A slow request was judged by its head alone: its body ended after what had let it in, and it was carried out.
+#[test]
+fn what_ends_while_a_body_comes_lets_nobody_in() {
+    const KEY: (&str, &str, &str) = ("POST", "/_security/api_key", r#"{"name":"kept"}"#);
+    const DOCUMENT: (&str, &str, &str) = ("PUT", "/a/_doc/1", r#"{"n":1}"#);
+    for (by_key, is_by_another, (method, target, body)) in [
+        (false, false, KEY),
+        (false, false, DOCUMENT),
+        (false, true, DOCUMENT),
+        (true, false, DOCUMENT),
+        (true, true, DOCUMENT),
+    ] {
+        with_oauth_clients(2, |mut clients| async move {
+            let [admin, thief] = &mut clients[..] else { panic!("two") };
+            let (reset, body) = (stage(admin).await, long(body));
+            admin.good("PUT", "/a", "").await;
+            let writer = r#"{"indices":[{"names":["a"],"privileges":["write"]}]}"#;
+            admin.good("PUT", "/_security/role/writer", writer).await;
+            // Nobody becomes a superuser by a key.
+            let dan = r#"{"password":"dan-knows-this","roles":["writer"]}"#;
+            admin.good("PUT", "/_security/user/dan", dan).await;
+            let vic = basic("vic", "vic-knows-this");
+            thief.authorize(Some(&vic));
+            let key = thief.good("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+            let text = |name: &str| at(&key, &[name]).as_str().expect("a text").to_owned();
+            let shown = if by_key { format!("ApiKey {}", text("encoded")) } else { vic };
+            let run_as = if is_by_another { "es-security-runas-user: dan\r\n" } else { "" };
+            let head = format!(
+                "{method} {target} HTTP/1.1\r\nHost: a\r\nAuthorization: {shown}\r\n{run_as}\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            );
+            let (begin, end) = body.as_bytes().split_at(3);
+            thief.write(&[head.as_bytes(), begin].concat()).await;
+            // Its head is judged by then.
+            admin.good("GET", "/a/_search", "").await;
+            let ids = json::to_string(&json!({"ids": [(text("id"))]}));
+            match by_key {
+                true => admin.good("DELETE", "/_security/api_key", &ids).await,
+                false => admin.good("POST", "/_security/user/vic/_password", &reset).await,
+            };
+            thief.write(end).await;
+            let told = failure(&thief.answer(method, target).await);
+            assert!(told.starts_with("401 security_exception: unable to authenticate"), "{told}");
+            let keys = admin.good("GET", "/_security/api_key?name=kept", "").await;
+            assert_eq!(keys, json!({"api_keys": []}));
+            admin.good("POST", "/a/_refresh", "").await;
+            let count = admin.good("GET", "/a/_count", "").await;
+            assert_eq!(at(&count, &["count"]).as_u64(), Some(0));
+        });
+    }
+}
+
+/// A right that was taken back while the body came, and one that was given, are those of the moment.
+#[test]
+fn rights_are_those_of_when_a_request_has_come() {
+    with_oauth_clients(2, |mut clients| async move {
+        let [admin, other] = &mut clients[..] else { panic!("two") };
+        stage(admin).await;
+        admin.good("PUT", "/a", "").await;
+        let roles = |roles: &[&str]| {
+            json::to_string(&json!({"password": "dan-knows-this", "roles": (roles.to_vec())}))
+        };
+        let writer = r#"{"indices":[{"names":["a"],"privileges":["write"]}]}"#;
+        let admins = basic("elastic", "secret");
+        for (before, after, status) in [(writer, "{}", 403), ("{}", writer, 201)] {
+            admin.good("PUT", "/_security/role/changes", before).await;
+            admin.good("PUT", "/_security/user/dan", &roles(&["changes"])).await;
+            let head = format!(
+                "POST /a/_doc HTTP/1.1\r\nHost: a\r\nAuthorization: {}\r\n\
+                 Content-Type: application/json\r\nContent-Length: 70007\r\n\r\n",
+                basic("dan", "dan-knows-this")
+            );
+            other.write(format!("{head}{}", long("{\"n\"")).as_bytes()).await;
+            admin.authorize(Some(&basic("dan", "dan-knows-this")));
+            admin.good("GET", "/_security/_authenticate", "").await;
+            admin.authorize(Some(&admins));
+            admin.good("PUT", "/_security/role/changes", after).await;
+            other.write(b":1}").await;
+            let answer = other.answer("POST", "/a/_doc").await;
+            assert_eq!(answer.status, status, "{}", answer.text());
+        }
+    });
 }
 
 /// The same by the page, which went on to a session of its own.

@@ -4,7 +4,7 @@ use http::client::Response;
 use json::json;
 
 use crate::browser::basic;
-use crate::place::{at, failure, with_oauth, with_security, with_unwritten};
+use crate::place::{at, failure, value, with_oauth, with_security, with_unwritten};
 
 #[test]
 fn strangers_are_challenged() {
@@ -274,6 +274,35 @@ fn headers_that_say_two_things_or_nothing_are_refused() {
         );
         let answer = client.call_with("GET", target, &[runs_as("ann"), runs_as("ann")], b"").await;
         assert_eq!(answer.status, 200, "{}", answer.text());
+    });
+}
+
+/// Whoever acts in another's name by a key was told to have come in by a password.
+#[test]
+fn who_acts_by_a_key_came_in_by_it() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let wish = r#"{"name":"k","role_descriptors":{"r":{"run_as":["ann"]}}}"#;
+        let key = client.good("POST", "/_security/api_key", wish).await;
+        let key = format!("ApiKey {}", at(&key, &["encoded"]).as_str().expect("a text"));
+        for (shown, name, kind, by) in [
+            (basic("elastic", "secret"), "reserved", "reserved", "realm"),
+            (key, "_es_api_key", "_es_api_key", "api_key"),
+        ] {
+            client.authorize(Some(&shown));
+            let as_ann = [("es-security-runas-user", "ann")];
+            let answer = client.call_with("GET", "/_security/_authenticate", &as_ann, b"").await;
+            let me = value(&answer);
+            assert_eq!(at(&me, &["username"]).as_str(), Some("ann"));
+            let realm = json!({"name": name, "type": kind});
+            assert_eq!(at(&me, &["authentication_realm"]), &realm);
+            let own = json!({"name": "default_native", "type": "native"});
+            assert_eq!(at(&me, &["lookup_realm"]), &own);
+            assert_eq!(at(&me, &["authentication_type"]).as_str(), Some(by));
+            assert!(me.get("api_key").is_none(), "{}", answer.text());
+        }
     });
 }
 

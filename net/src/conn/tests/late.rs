@@ -22,6 +22,30 @@ fn dripped(begin: &[u8], seconds: u64) -> (u64, Option<u16>) {
     })
 }
 
+/// A body whose beginning had come with requests before it was late when those had been answered: nothing of it had
+/// been read meanwhile.
+#[test]
+fn no_body_is_late_by_the_time_that_those_before_it_take() {
+    for (method, status, rest) in [("/brief", 200, 58), ("/bulk", 200, 58), ("/brief", 408, 0)] {
+        let place = place(1);
+        let mut stream = place.connect();
+        let env = place.sim.env();
+        place.sim.run(async {
+            let mut sent = get("/later/45000");
+            sent.extend(format!("POST {method} HTTP/1.1\r\nContent-Length: 60\r\n\r\nab").bytes());
+            stream.write_all(&sent).await.expect("open");
+            env.clock().sleep(Duration::from_secs(60)).await;
+            stream.write_all(&vec![b'x'; rest]).await.expect("open");
+            let begun = env.clock().monotonic();
+            let (found, _) = answers(&mut stream, &[Method::Get, Method::Post]).await;
+            let statuses: Vec<u16> = found.iter().map(|answer| answer.status).collect();
+            assert_eq!(statuses, [200, status]);
+            let passed = (env.clock().monotonic() - begun).as_secs();
+            assert_eq!(passed, if status == 200 { 0 } else { 5 });
+        });
+    }
+}
+
 /// A head had 30 s, and a form a minute and more.
 #[test]
 fn heads_and_forms_have_their_time_however_they_drip() {

@@ -217,6 +217,38 @@ fn one_connection_too_many_is_closed_where_each_is_served() {
     assert_eq!(place.talk(&get("/z"), &[Method::Get]).0.len(), 1);
 }
 
+/// Where one in four asked its first question, and that ran long, they counted as strangers: newcomers were refused
+/// while idle connections kept their places.
+#[test]
+fn who_is_known_is_no_stranger_while_its_first_request_runs() {
+    for (shown, is_served) in [("right", true), ("wrong", false)] {
+        let place = with(9, Limits { connections_max: 4, ..Limits::default() }, 64 << 20);
+        let ms = |ms| {
+            place.sim.run(async { place.sim.env().clock().sleep(Duration::from_millis(ms)).await });
+        };
+        let mut idle = place.connect();
+        place.sim.run(async {
+            idle.write_all(&get("/u")).await.expect("open");
+            assert_eq!(answers(&mut idle, &[Method::Get]).await.0[0].status, 200);
+        });
+        let mut running = [place.connect(), place.connect(), place.connect()];
+        let asked = format!("GET /later/9000 HTTP/1.1\r\nAuthorization: {shown}\r\n\r\n");
+        place.sim.run(async {
+            for one in &mut running {
+                one.write_all(asked.as_bytes()).await.expect("open");
+            }
+        });
+        ms(100);
+        let served = place.talk(&get("/x"), &[Method::Get]).0.len() == 1;
+        assert_eq!(served, is_served, "strangers make nobody known leave, however long theirs run");
+        place.sim.run(async {
+            for one in &mut running {
+                assert_eq!(answers(one, &[Method::Get]).await.0[0].status, 200);
+            }
+        });
+    }
+}
+
 #[test]
 fn whoever_keeps_the_server_waiting_gives_its_place_to_another() {
     // The story: four hundred half heads, or bodies that never came, kept everybody else out for a minute,

@@ -38,10 +38,10 @@ pub(super) fn show(principal: &Principal, keys: &Keys) -> Value {
     }
     shown.insert("metadata", Value::Object(user.metadata.clone()));
     shown.insert("enabled", user.enabled);
-    let own = principal.acting().map_or((realm, kind), |acting| acting.realm.names());
+    let own = principal.acting().map_or((realm, kind), Principal::realm);
     shown.insert("authentication_realm", json!({"name": (own.0), "type": (own.1)}));
     shown.insert("lookup_realm", json!({"name": realm, "type": kind}));
-    let word = match principal.via() {
+    let word = match principal.acting().unwrap_or(principal).via() {
         Via::Realm => "realm",
         Via::ApiKey(_) => "api_key",
         Via::Service(_) | Via::Token(_) | Via::Oauth(_) => "token",

@@ -169,7 +169,9 @@ async fn make<E: Env>(
         creator: Some(owner.creator()),
         access,
     };
-    desk.keeper().ask(Command::PutKey { key }).await.map_err(told)?;
+    let by = desk.principal.proof();
+    let granted_by = owner.proof().filter(|proof| by.as_ref() != Some(proof));
+    desk.keeper().ask(Command::PutKey { key, by, granted_by }).await.map_err(told)?;
     call.told.borrow_mut().fact("target_key", id.as_str());
     call.told.borrow_mut().fact("target_key_name", name.as_str());
     call.told.borrow_mut().fact("target_user", owner.name());
@@ -393,6 +395,7 @@ async fn change<E: Env>(
             metadata: wish.metadata,
             expiration: wish.expiration,
             access,
+            by: desk.principal.proof(),
         };
         let outcome = desk.keeper().ask(command).await.map_err(told)?;
         let Outcome::Each(changed) = outcome else {

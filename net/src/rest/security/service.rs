@@ -106,7 +106,8 @@ pub(super) async fn make<E: Env>(
         secret: Salted::new(random::<E, 32>(call), secret.as_bytes()),
         creation: now(call),
     };
-    let outcome = desk.keeper().ask(Command::PutServiceToken { token }).await.map_err(told)?;
+    let command = Command::PutServiceToken { token, by: desk.principal.proof() };
+    let outcome = desk.keeper().ask(command).await.map_err(told)?;
     let is_made = outcome == Outcome::Created;
     Ok(is_made.then(|| bearer::service_token(account, name, &secret)))
 }

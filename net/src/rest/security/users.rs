@@ -232,8 +232,8 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         // Somebody gave another one while this one was hashed: it came with what is an old password by now.
         Err(authz::Error::Lapsed) => {
             let uri = String::from_utf8_lossy(call.head.target());
-            let caller = desk.principal.acting().unwrap_or(desk.principal.user());
-            let wrong = authz::AuthError::Wrong { user: caller.name.clone() };
+            let caller = desk.principal.acting().unwrap_or(desk.principal);
+            let wrong = authz::AuthError::Wrong { user: caller.name().to_owned() };
             let reason = format!("{wrong} for REST request [{uri}]");
             Err(Error::new(401, "security_exception", reason))
         }
