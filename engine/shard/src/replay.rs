@@ -44,6 +44,8 @@ use crate::state::Prior;
 
 /// Bytes of sources that are parsed at a time.
 const CHUNK_BYTES: usize = 1 << 20;
+/// Bytes of parsed documents of a chunk, about, from which on each is parsed when its turn comes.
+const ARENA_BYTES: usize = 32 << 20;
 /// Chunks that are read ahead.
 const CHUNKS_AHEAD: usize = 4;
 /// Chunks that workers have at once: one that is parsed, and the next.
@@ -314,7 +316,7 @@ impl<E: Env> Inner<E> {
                 return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
             }
             for op in &frame.ops {
-                let doc = docs.next().expect("one entry an operation");
+                let doc = *docs.next().expect("one entry an operation");
                 if op.seq_no < shown && !planted(Fault::ReplayTwice) {
                     continue;
                 }
@@ -324,7 +326,16 @@ impl<E: Env> Inner<E> {
                     state.seq_no_next = state.applied;
                     continue;
                 }
-                self.apply_logged(frame, op, doc.map(|doc| prepared.arena.entries(doc))).await?;
+                match doc {
+                    Doc::Unread => self.apply_logged(frame, op, None).await?,
+                    Doc::Read(doc) => {
+                        self.apply_logged(frame, op, Some(prepared.arena.entries(doc))).await?;
+                    }
+                    Doc::Later => {
+                        let (arena, doc) = self.parse_alone(op).await?;
+                        self.apply_logged(frame, op, doc.map(|doc| arena.entries(doc))).await?;
+                    }
+                }
                 self.env.spawn().yield_if_needed().await;
             }
             self.slow_down(seal_bytes).await;
@@ -334,6 +345,25 @@ impl<E: Env> Inner<E> {
             }
         }
         Ok(())
+    }
+
+    /// Parses one document on a worker, in an arena of its own.
+    async fn parse_alone(&self, op: &Logged) -> Result<(Arena, Option<usize>)> {
+        let mapping = self.mapping.borrow().clone();
+        let (id, source) = (op.id.clone(), op.source.clone());
+        self.work(move || {
+            let mut arena = Arena::new();
+            let doc = source
+                .as_ref()
+                .map(|source| parsed(&mut Parser::new(), &mapping, &id, source, &mut arena));
+            // There is room for it: it had no more where it was written.
+            let doc = match doc {
+                Some(Doc::Read(doc)) => Some(doc),
+                _ => None,
+            };
+            (arena, doc)
+        })
+        .await
     }
 
     async fn apply_logged(
@@ -376,13 +406,39 @@ async fn answered<T>(answer: &mut Answer<T>) -> Option<Option<T>> {
     .await
 }
 
+/// The document of an operation.
+#[derive(Clone, Copy)]
+enum Doc {
+    /// None: a delete, what is not applied again, text that nothing can be read from.
+    Unread,
+    /// Its number in the arena.
+    Read(usize),
+    /// It is parsed when it is applied: those before it filled the arena. (An analyzer may make of a byte so many
+    /// that a chunk of the log has more than any arena takes, or memory is there for.)
+    Later,
+}
+
+/// What a document of the log is found by. It was acknowledged, so it stays even where nothing can be read from it.
+fn parsed(
+    parser: &mut Parser,
+    mapping: &Mapping,
+    id: &str,
+    source: &[u8],
+    arena: &mut Arena,
+) -> Doc {
+    match parser.parse(mapping, id, source, Mode::Replay, arena) {
+        Ok(Parsed::Ready(doc)) => Doc::Read(doc),
+        Err(error) if error.is_due_to(mapping::ErrorKind::NoMemory) => Doc::Later,
+        Ok(Parsed::NeedsMapping(_)) | Err(_) => Doc::Unread,
+    }
+}
+
 /// Frames, and so many of their documents as were parsed.
 struct Prepared {
     frames: Arc<Vec<Frame>>,
     arena: Arena,
-    /// The number in the arena of each operation's document; `None` for deletes, for what is not
-    /// applied again, and for text that nothing can be read from.
-    docs: Vec<Option<usize>>,
+    /// One an operation.
+    docs: Vec<Doc>,
     /// The next operation: its frame, and its place there.
     next: (usize, usize),
 }
@@ -400,15 +456,11 @@ impl Prepared {
             return true;
         };
         self.next.1 += 1;
-        let source = op.source.as_ref().filter(|_| op.seq_no >= shown);
-        let doc = source.and_then(|source| {
-            match parser.parse(mapping, &op.id, source, Mode::Replay, &mut self.arena) {
-                Ok(Parsed::Ready(doc)) => Some(doc),
-                // The document was acknowledged, so it stays, though no field of it is found.
-                Ok(Parsed::NeedsMapping(_)) | Err(_) => None,
-            }
+        self.docs.push(match op.source.as_ref().filter(|_| op.seq_no >= shown) {
+            None => Doc::Unread,
+            Some(_) if self.arena.size_bytes() > ARENA_BYTES => Doc::Later,
+            Some(source) => parsed(parser, mapping, &op.id, source, &mut self.arena),
         });
-        self.docs.push(doc);
         true
     }
 }

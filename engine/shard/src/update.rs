@@ -135,8 +135,9 @@ impl<E: Env> Inner<E> {
                 (source, parsed, Place::Part)
             } else {
                 let bytes = source.len();
+                let doc_bytes_max = self.lease.total_bytes() / 4;
                 let job = move || {
-                    let mut arena = Arena::new();
+                    let mut arena = Arena::bounded(doc_bytes_max);
                     (read.read(&mut Parser::new(), source, &mut arena), arena)
                 };
                 let (read, arena) = self.aside(bytes, job).await?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use cluster::Index;
 use env::{Bytes, Env};
 use json::Value;
-use mapping::document::{Arena, Mode, Parsed, Parser};
+use mapping::document::{Mode, Parsed, Parser};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
 use segment::section::Missing;
@@ -21,7 +21,7 @@ use segment::{BlockCache, View};
 use super::failure;
 use super::limited::shows_all;
 use super::meaning::filter_of;
-use super::prepare::{PARSE_HERE_BYTES_MAX, Sketch};
+use super::prepare::{PARSE_HERE_BYTES_MAX, Sketch, arena_of};
 use super::search::damaged;
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ impl<E: Env> Core<E> {
             let (index, id, routing) = asked;
             let mut parser = Parser::new();
             parser.set_routed(routing.is_some());
-            let (mut sketch, mut arena) = (Sketch::new(&index, &lease), Arena::new());
+            let (mut sketch, mut arena) = (Sketch::new(&index, &lease), arena_of(&lease));
             let doc = match mode {
                 Mode::Strict => sketch.parse(&mut parser, &id, &own, &mut arena)?,
                 Mode::Replay => {

@@ -159,7 +159,8 @@ impl<E: Env> Core<E> {
         results: &mut [Option<Result<Written>>],
     ) -> Prepared {
         let aside = self.parse_aside(items, aims, group, sketch).await;
-        let (mut arena, mut read) = aside.unwrap_or_else(|| (Arena::new(), Map::default()));
+        let (mut arena, mut read) =
+            aside.unwrap_or_else(|| (arena_of(&self.lease), Map::default()));
         let mut parser = self.parser.take();
         // The slow log tells what an updated document became, which its shard alone knows.
         let told = self.shared.config.info.slow_log.is_some()
@@ -245,7 +246,7 @@ impl<E: Env> Core<E> {
         }
         let (mut own, lease) = (sketch.clone(), self.lease.clone());
         let job = move || {
-            let (mut parser, mut arena) = (Parser::new(), Arena::new());
+            let (mut parser, mut arena) = (Parser::new(), arena_of(&lease));
             let mut read = Map::default();
             // What the documents become may be much more than their text, which was counted. (The shard
             // takes it for itself, when it has them.)
@@ -292,7 +293,7 @@ impl<E: Env> Core<E> {
     ) -> Vec<Group> {
         let mut sketches: Map<[u8; 16], Sketch> = Map::default();
         let mut again = Vec::new();
-        let mut arena = Arena::new();
+        let mut arena = arena_of(&self.lease);
         let mut parser = self.parser.take();
         for Rest { group, delta, mut members } in rests {
             let group = &groups[group];
@@ -314,7 +315,12 @@ impl<E: Env> Core<E> {
                         let mut parser = Parser::new();
                         parser.set_routed(is_routed);
                         for text in update.texts() {
-                            let _ = own.parse(&mut parser, &id, &text, &mut Arena::new());
+                            let _ = own.parse(
+                                &mut parser,
+                                &id,
+                                &text,
+                                &mut arena_of(&own.lease.clone()),
+                            );
                         }
                         own
                     };
@@ -356,6 +362,12 @@ impl<E: Env> Core<E> {
         }
         groups
     }
+}
+
+/// An arena whose documents take a quarter of all memory at most, each: what their analyzers make of them is
+/// counted when they are parsed.
+pub(super) fn arena_of(lease: &Lease) -> Arena {
+    Arena::bounded(lease.total_bytes() / 4)
 }
 
 /// The mapping as it will be when the request's new fields are added.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::char_filter::{CharFilter, Offsets};
-use super::filter::{Filter, Term};
+use super::filter::{Filter, Term, ngram_expansion};
 use super::stage::{End, Line, Shingles};
 use super::token::{Tok, Token, TokenKind};
 use super::tokenizer::{self, Cut, Piece};
@@ -100,6 +100,23 @@ pub struct Analyzer {
 impl Analyzer {
     /// Positions between the values of one field, where nothing says otherwise.
     pub const GAP: u32 = 100;
+
+    /// Bytes of words that it makes of one byte of text, about: 1, but where it cuts into pieces.
+    pub fn expansion(&self) -> u32 {
+        let cut = match &self.tokenizer {
+            Tokenizer::Cut(Cut::Ngram(cut)) => {
+                let [min, max] =
+                    [cut.min, cut.max].map(|len| u32::try_from(len).unwrap_or(u32::MAX));
+                ngram_expansion(min, max, cut.edge)
+            }
+            _ => 1,
+        };
+        let folds = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Fold(fold) => Some(fold.expansion().max(1)),
+            _ => None,
+        });
+        folds.fold(cut.max(1), u32::saturating_mul)
+    }
 
     /// A chain without char filters.
     pub fn new(name: impl Into<String>, tokenizer: Tokenizer, filters: Vec<Filter>) -> Self {

@@ -48,6 +48,11 @@ pub trait Fold: std::fmt::Debug + Send + Sync {
     /// The stage, fresh.
     fn stage(&self) -> Box<dyn Stage + '_>;
 
+    /// Bytes that it makes of one, about; at most where that depends on the text.
+    fn expansion(&self) -> u32 {
+        1
+    }
+
     /// How it joins neighbouring words, if it does.
     fn shingles(&self) -> Option<Shingles> {
         None

@@ -8,19 +8,29 @@
 
 use base::{FieldNo, vint};
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Most bytes of an arena: offsets are 32 bits, and no batch needs more.
 pub const BYTES_MAX: usize = 1 << 30;
 
 /// Prepared documents of one batch; may cross cores; reused after [`Arena::clear`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Arena {
     bytes: Vec<u8>,
     entries: Vec<Raw>,
     chunks: Vec<Chunk>,
     /// One past the last entry of each document.
     docs: Vec<u32>,
+    /// Where the document at hand begins in `bytes` and in `entries`, and how many bytes it may have.
+    doc_start: usize,
+    doc_entry: usize,
+    doc_bytes_max: usize,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self::bounded(BYTES_MAX)
+    }
 }
 
 /// An entry with offsets in place of slices.
@@ -222,6 +232,19 @@ impl Arena {
         Self::default()
     }
 
+    /// An empty arena, whose documents have so many bytes at most each: an analyzer may make hundreds of one.
+    pub fn bounded(doc_bytes_max: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            entries: Vec::new(),
+            chunks: Vec::new(),
+            docs: Vec::new(),
+            doc_start: 0,
+            doc_entry: 0,
+            doc_bytes_max: doc_bytes_max.min(BYTES_MAX),
+        }
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.docs.len()
@@ -261,6 +284,7 @@ impl Arena {
             // Chunk 0 is nobody's, so that 0 ends a chain.
             self.chunks.push(Chunk { start: 0, end: 0, next: 0 });
         }
+        (self.doc_start, self.doc_entry) = (self.bytes.len(), self.entries.len());
         Mark { bytes: self.bytes.len(), entries: self.entries.len(), chunks: self.chunks.len() }
     }
 
@@ -279,12 +303,25 @@ impl Arena {
 
     /// Is there room for `more` bytes?
     pub(super) fn check_room(&self, more: usize) -> Result<()> {
-        if self.bytes.len().saturating_add(more) <= BYTES_MAX {
-            return Ok(());
-        }
-        Err(Error::illegal_argument(format!(
-            "the fields of the documents take more than [{BYTES_MAX}] bytes"
-        )))
+        if self.has_room(more) { Ok(()) } else { Err(self.is_full()) }
+    }
+
+    /// As [`Self::check_room`], where it is asked for each word.
+    #[inline]
+    pub(super) fn has_room(&self, more: usize) -> bool {
+        let bytes = self.bytes.len().saturating_add(more);
+        let entries = (self.entries.len() - self.doc_entry) * size_of::<Raw>();
+        bytes <= BYTES_MAX && bytes - self.doc_start + entries <= self.doc_bytes_max
+    }
+
+    /// What is told where there is none.
+    #[cold]
+    pub(super) fn is_full(&self) -> Error {
+        let most = self.doc_bytes_max;
+        let text = format!(
+            "[parent] Data too large, data for [<fields of a document>] would be larger than the limit of [{most}b]"
+        );
+        Error::new(ErrorKind::NoMemory, text)
     }
 
     /// Adds the entry of a text field; its words follow by [`Self::push_word`].

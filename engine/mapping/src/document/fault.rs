@@ -142,6 +142,25 @@ pub fn immense(path: &str, term: &[u8]) -> Error {
     .caused_by(Error::new(ErrorKind::MaxBytesLengthExceeded, cause))
 }
 
+/// Lucene's greatest position.
+pub(super) const POSITION_MAX: u32 = i32::MAX as u32 - 128;
+
+/// A word behind [`POSITION_MAX`], which came after one at `last`.
+#[cold]
+pub(super) fn position(path: &str, last: u32, position: u32) -> Error {
+    Error::illegal_argument(match i32::try_from(position) {
+        Ok(position) => format!(
+            "position {position} is too large for field '{path}': max allowed position is {POSITION_MAX}"
+        ),
+        // Within a value words follow one another; Java's number begins anew at its end.
+        Err(_) => format!(
+            "position overflowed Integer.MAX_VALUE (got posIncr=1 lastPosition={last} position={}) for \
+             field '{path}'",
+            position as i32,
+        ),
+    })
+}
+
 /// A document without a byte.
 #[cold]
 pub(super) fn empty() -> Error {

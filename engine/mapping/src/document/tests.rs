@@ -416,6 +416,52 @@ fn immense_terms_are_refused_as_lucene_refuses_them() {
     assert_eq!(read(&mapping, &fits).len(), 1);
 }
 
+/// Offsets of an arena ended beyond 4 GiB, and the process with them; a phrase met what is 2^31 positions away.
+#[test]
+fn what_an_analyzer_makes_of_a_text_is_bounded() {
+    let analysis = crate::analysis::Registry::parse(&json!({
+        "tokenizer": {"pieces": {"type": "ngram", "min_gram": 600, "max_gram": 600}},
+        "analyzer": {"pieces": {"tokenizer": "pieces"}}
+    }));
+    let analysis = Arc::new(analysis.expect("known parts"));
+    let settings = Settings { analysis, ..Settings::default() };
+    let fields = json!({"properties": {
+        "p": {"type": "text", "analyzer": "pieces"},
+        "n": {"type": "long"},
+        "far": {"type": "text", "position_increment_gap": 2_147_483_647},
+        "near": {"type": "text", "position_increment_gap": 2_147_483_519}
+    }});
+    let mapping = Mapping::parse(&fields, Arc::new(settings)).expect("a mapping");
+    let mut arena = Arena::bounded(1 << 20);
+    let parse = |source: &str, arena: &mut Arena| {
+        Parser::new().parse(&mapping, "1", source.as_bytes(), Mode::Strict, arena)
+    };
+    let long = format!(r#"{{"p":"{}"}}"#, "x".repeat(3_000));
+    let error = parse(&long, &mut arena).expect_err("more than a megabyte");
+    assert_eq!(error.kind, crate::ErrorKind::NoMemory, "{error}");
+    assert!(arena.size_bytes() < 100, "nothing is left behind");
+    // Each document has that room for itself.
+    let short = format!(r#"{{"p":"{}"}}"#, "x".repeat(1_500));
+    for _ in 0..4 {
+        assert!(matches!(parse(&short, &mut arena), Ok(Parsed::Ready(_))));
+    }
+    let numbers = format!(r#"{{"n":[{}]}}"#, vec!["7"; 60_000].join(","));
+    let error = parse(&numbers, &mut arena).expect_err("more than a megabyte");
+    assert_eq!(error.kind, crate::ErrorKind::NoMemory, "{error}");
+    let error = parse(r#"{"far":["a","b c"]}"#, &mut arena).expect_err("too far");
+    assert_eq!(
+        error.reason,
+        "position overflowed Integer.MAX_VALUE (got posIncr=1 lastPosition=0 position=-2147483648) for \
+         field 'far'"
+    );
+    let error = parse(r#"{"near":["a","b","c"]}"#, &mut arena).expect_err("too far");
+    assert!(error.reason.starts_with("position "), "{error}");
+    // What was acknowledged is not lost.
+    let mut parser = Parser::new();
+    let far = br#"{"far":["a","b c"]}"#;
+    assert!(parser.parse(&mapping, "1", far, Mode::Replay, &mut arena).is_ok());
+}
+
 /// Such a document was taken, and its shard served nobody from the next refresh on.
 #[test]
 fn what_a_document_says_of_itself_is_no_immense_term_either() {
@@ -439,7 +485,7 @@ fn what_a_document_says_of_itself_is_no_immense_term_either() {
     }
     // What was taken before is not lost.
     let mut arena = Arena::new();
-    let source = format!("{{\"{long}\":\"x\"}}");
+    let source = format!("{{\"{long}\":\"x\",\"{long}n\":{{\"n\":1}},\"j\":\"{long}\"}}");
     parse(&mapping, &source, Mode::Replay, &mut arena).expect("the document stays");
     assert_eq!(show(&mapping, &arena, 0), [""; 0]);
 }

@@ -159,8 +159,8 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 self.ignored(field);
                 Ok(())
             }
-            // Lucene's own failures are not about the JSON.
-            Err(cause) if is_immense(&cause) => Err(cause.into()),
+            // Lucene's own failures are not about the JSON, nor is what memory lacks.
+            Err(cause) if is_immense(&cause) || is_no_value(&cause) => Err(cause.into()),
             Err(cause) => Err(fault::value(field, self.id, node, cause).into()),
         }
     }
@@ -169,11 +169,13 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
     fn leaves_out(&self, field: &Field, node: Node<'d>, cause: &Error) -> bool {
         let takes_all = matches!(field.kind, Kind::GeoPoint(_))
             || !matches!(node.kind(), NodeKind::Object | NodeKind::Array);
-        self.replays() || (field.ignores_malformed() && takes_all && !is_immense(cause))
+        let may = self.replays() || (field.ignores_malformed() && takes_all && !is_immense(cause));
+        may && cause.kind != ErrorKind::NoMemory
     }
 
     #[inline]
     fn take(&mut self, field: &'m Field, node: Node<'d>) -> Result<()> {
+        self.arena.check_room(0)?;
         match &field.kind {
             Kind::Text(text) => self.take_text(field, text, node),
             Kind::Keyword(keyword) => self.take_keyword(field, keyword, node),
@@ -284,6 +286,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
     }
 
     fn take_text(&mut self, field: &Field, text: &Text, node: Node<'d>) -> Result<()> {
+        let replays = self.replays();
         let value = match Scalar::of_node(node) {
             Some(Scalar::Text(text)) => text,
             Some(scalar) => scalar.text(&mut self.buffers.number),
@@ -294,8 +297,8 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             self.present(field);
             return Ok(());
         }
-        // Each word costs two bytes beside its own; folding may lengthen it.
-        self.arena.check_room(value.len().saturating_mul(3))?;
+        // Each word is counted as it comes; what cannot fit is not begun with.
+        self.arena.check_room(value.len())?;
         let arena = &mut *self.arena;
         let own = self.buffers.fields.own();
         let mut state = self.buffers.fields.of(field).text;
@@ -307,17 +310,25 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         }
         let start = arena.begin_words();
         let (base, mut length) = (state.next, 0u32);
-        let mut immense = None;
+        let mut fault = None;
         let mut last = state.position;
         let mut first = state.length == 0;
         let analysis = &mut self.buffers.analysis;
         let done = shingle::words(text.flavor, &text.analyzer, value, analysis, |term, at| {
             let term = term.as_bytes();
             if term.len() > TERM_BYTES_MAX {
-                immense.get_or_insert_with(|| fault::immense(&field.path, term));
+                fault.get_or_insert_with(|| fault::immense(&field.path, term));
                 return;
             }
             let position = base.saturating_add(at);
+            // No position or length takes more than five bytes.
+            if position > fault::POSITION_MAX || !arena.has_room(term.len() + 10) {
+                fault.get_or_insert_with(|| match position > fault::POSITION_MAX {
+                    true => fault::position(&field.path, last, position),
+                    false => arena.is_full(),
+                });
+                return;
+            }
             arena.push_word(position - last, term);
             // Words at one position count once.
             length += u32::from(first || position != last);
@@ -331,7 +342,9 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         state.next = next.saturating_add(text.position_increment_gap);
         self.buffers.fields.of(field).text = state;
         self.present(field);
-        immense.map_or(Ok(()), Err)
+        // Words beyond the greatest position were acknowledged once, and found by nobody.
+        let is_late = |error: &Error| replays && error.reason.starts_with("position");
+        fault.filter(|error| !is_late(error)).map_or(Ok(()), Err)
     }
 
     /// Ends the document: texts without a word are told to be present.
@@ -358,6 +371,11 @@ pub(super) enum Copies {
 
 fn offset(field: &Field) -> u32 {
     field.no.get()
+}
+
+/// Is it no fault of the value?
+fn is_no_value(error: &Error) -> bool {
+    error.kind == ErrorKind::NoMemory || error.reason.starts_with("position ")
 }
 
 fn is_immense(error: &Error) -> bool {

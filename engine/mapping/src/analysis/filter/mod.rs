@@ -35,6 +35,7 @@ pub use min_hash::{BUCKETS_MAX, MinHash};
 pub use multi::{
     AsciiFoldingKeeping, KeywordRepeat, Limit, Multiplexer, RemoveDuplicates, SuggestStop, Unique,
 };
+pub(super) use ngram::expansion as ngram_expansion;
 pub use ngram::{EdgeNgram, Ngram};
 pub use normalize::Normalization;
 pub use shingle::Shingle;

@@ -26,13 +26,31 @@ struct Pieces<'f> {
     bounds: Vec<usize>,
 }
 
+/// Bytes that the pieces of `min` to `max` characters have for one of the text: from each place in it, or from
+/// one place of a word.
+pub(in crate::analysis) fn expansion(min: u32, max: u32, edge: bool) -> u32 {
+    let sizes = max.saturating_sub(min).saturating_add(1);
+    let mean = (min / 2).saturating_add(max / 2).max(1);
+    // No word is long enough for more.
+    const WORD_MAX: u32 = 255;
+    if edge { sizes.min(WORD_MAX) / 2 + 1 } else { sizes.saturating_mul(mean) }
+}
+
 impl Fold for Ngram {
+    fn expansion(&self) -> u32 {
+        expansion(self.min, self.max, false)
+    }
+
     fn stage(&self) -> Box<dyn Stage + '_> {
         Box::new(Pieces { of: self, edge: false, skipped: 0, bounds: Vec::new() })
     }
 }
 
 impl Fold for EdgeNgram {
+    fn expansion(&self) -> u32 {
+        expansion(self.0.min, self.0.max, true)
+    }
+
     fn stage(&self) -> Box<dyn Stage + '_> {
         Box::new(Pieces { of: &self.0, edge: true, skipped: 0, bounds: Vec::new() })
     }

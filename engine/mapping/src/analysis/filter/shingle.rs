@@ -34,6 +34,11 @@ struct Window<'f> {
 }
 
 impl Fold for Shingle {
+    fn expansion(&self) -> u32 {
+        let words: usize = (self.min..=self.max).fold(1, usize::saturating_add);
+        u32::try_from(words).unwrap_or(u32::MAX)
+    }
+
     fn shingles(&self) -> Option<Shingles> {
         let Self { min, max, unigrams, .. } = *self;
         Some(Shingles { min: min as u32, max: max as u32, unigrams })
