@@ -438,6 +438,7 @@ fn write_blocks(
             out.extend(docs.iter().flat_map(|doc| doc.to_le_bytes()));
             out.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
             out.extend_from_slice(&ids);
+            index.check_room()?;
             index.add(&last, &ids[..usize::from(ends[0])], (out.len() - base) as u64);
             let start = ends.len().checked_sub(2).map_or(0, |at| usize::from(ends[at]));
             last.clear();

@@ -34,6 +34,8 @@ pub(crate) struct Held {
     pub(crate) live_on_disk: Option<Arc<Live>>,
     /// A merge reads it.
     pub(crate) is_merging: bool,
+    /// A merge with it would be beyond what a segment holds: it is left as it is until the shard opens again.
+    pub(crate) is_alone: bool,
 }
 
 impl Held {
@@ -48,6 +50,7 @@ impl Held {
             file: None,
             live_on_disk: None,
             is_merging: false,
+            is_alone: false,
         }
     }
 
@@ -61,6 +64,7 @@ impl Held {
             file: Some(file),
             live_on_disk: live,
             is_merging: false,
+            is_alone: false,
         }
     }
 
@@ -89,7 +93,7 @@ impl Held {
             bytes: self.segment.len_bytes(),
             doc_count: self.segment.doc_count(),
             deleted_count: self.deleted_count(),
-            merging: self.is_merging,
+            merging: self.is_merging || self.is_alone,
         }
     }
 

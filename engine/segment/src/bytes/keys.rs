@@ -15,6 +15,8 @@ use std::ops::Range;
 
 use rkyv::{Archive, Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// First keys of blocks, and where the blocks end.
 #[derive(Archive, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct KeyIndex {
@@ -30,7 +32,23 @@ pub struct KeyIndex {
     block_ends: Vec<u64>,
 }
 
+/// Bytes of keys at most, about: the archive around them has offsets of 31 bits. Keys are as long as what terms
+/// share, so long terms that differ at their ends alone make long ones.
+pub(crate) const KEYS_BYTES_MAX: usize = 1 << 30;
+
 impl KeyIndex {
+    /// Whether more blocks may be added.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where they would not be addressed.
+    pub(crate) fn check_room(&self) -> Result<()> {
+        if self.keys.len() <= KEYS_BYTES_MAX {
+            return Ok(());
+        }
+        let (limit, found) = (KEYS_BYTES_MAX as u64, self.keys.len() as u64);
+        Err(Error::Limit { what: "bytes of the keys of blocks", limit, found })
+    }
+
     /// Takes a block that begins with `first`, after `last` of the block before, and ends at `end`.
     pub(crate) fn add(&mut self, last: &[u8], first: &[u8], end: u64) {
         assert!(last <= first || self.block_ends.is_empty(), "keys rise");
@@ -40,8 +58,7 @@ impl KeyIndex {
             false => &first[..(shared + 1).min(first.len())],
         };
         self.keys.extend_from_slice(key);
-        // Keys are shorter than what they stand for: 4 GiB of them would be 2^40 bytes of blocks.
-        self.key_ends.push(u32::try_from(self.keys.len()).expect("keys stay below 4 GiB"));
+        self.key_ends.push(u32::try_from(self.keys.len()).expect("room is asked for before"));
         self.block_ends.push(end);
     }
 

@@ -42,6 +42,9 @@ use crate::writer::TermBlocks;
 /// Longest term: Lucene's.
 pub const TERM_BYTES_MAX: usize = 32_766;
 
+/// Bytes of the first terms of all blocks at most, about.
+const FIRSTS_BYTES_MAX: usize = 1 << 30;
+
 /// A block is ended as soon as it has so many bytes.
 const BLOCK_BYTES: usize = 4096;
 
@@ -105,6 +108,15 @@ impl DictionaryWriter {
         assert!(is_first || self.last.as_slice() < term, "terms rise");
         assert!(self.term_count < TERMS_MAX, "ranks have 32 bits");
         let shared = if self.block.is_empty() {
+            // Each block's first term stands whole in the head, whose archive has offsets of 31 bits.
+            if self.firsts.len() > FIRSTS_BYTES_MAX {
+                let (limit, found) = (FIRSTS_BYTES_MAX as u64, self.firsts.len() as u64);
+                return Err(Error::Limit {
+                    what: "bytes of a dictionary's first terms",
+                    limit,
+                    found,
+                });
+            }
             self.block_first = self.term_count;
             self.firsts.extend_from_slice(term);
             0

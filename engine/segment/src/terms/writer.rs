@@ -122,6 +122,7 @@ fn write_terms(
         term.clear();
         term.extend_from_slice(next);
         if blocks.writer.is_full() {
+            blocks.keys.check_room()?;
             blocks.end_block();
             blocks.last.clone_from(&before);
         }

@@ -157,15 +157,13 @@ impl<E: Env> Inner<E> {
             (inputs, id)
         };
         let made = self.make(&inputs, id).await;
-        let (merged, bytes) = match made {
-            Ok(made) => made,
-            Err(error) => {
-                let mut state = self.state.borrow_mut();
-                let held = state.segments.iter_mut();
-                held.filter(|held| chosen.contains(&held.id()))
-                    .for_each(|held| held.is_merging = false);
-                return Err(error);
+        let Ok(Some((merged, bytes))) = made else {
+            let mut state = self.state.borrow_mut();
+            for held in state.segments.iter_mut().filter(|held| chosen.contains(&held.id())) {
+                held.is_merging = false;
+                held.is_alone |= made.is_ok();
             }
+            return made.map(|_| None);
         };
         let is_made = merged.segment.is_some();
         let docs = u64::from(merged.map.doc_count());
@@ -179,8 +177,9 @@ impl<E: Env> Inner<E> {
         Ok(is_made.then_some(id))
     }
 
-    /// Merges on a worker, and writes a large result to its file. Gives the bytes read, too.
-    async fn make(&self, inputs: &[Input], id: SegmentId) -> Result<(Merged, u64)> {
+    /// Merges on a worker, and writes a large result to its file. Gives the bytes read, too; nothing where the
+    /// result would be beyond what a segment holds.
+    async fn make(&self, inputs: &[Input], id: SegmentId) -> Result<Option<(Merged, u64)>> {
         let bytes = inputs.iter().map(|input| input.segment.len_bytes()).sum();
         let lease = self.lease.of(Holder::Merges);
         let Some(_room) = lease.take(usize::try_from(bytes).unwrap_or(usize::MAX)) else {
@@ -205,22 +204,25 @@ impl<E: Env> Inner<E> {
                 made => break made?,
             }
         };
-        let (file, map) = made.map_err(|error| Error::in_segment(id, &error))?;
+        let (file, map) = match made {
+            Err(segment::Error::Limit { .. }) => return Ok(None),
+            made => made.map_err(|error| Error::in_segment(id, &error))?,
+        };
         if map.doc_count() == 0 {
-            return Ok((Merged { segment: None, map }, bytes));
+            return Ok(Some((Merged { segment: None, map }, bytes)));
         }
         let is_large = file.len() > IN_MEMORY_BYTES_MAX;
         let segment = Segment::open(id, Bytes::from(file), Check::Lazy)
             .map_err(|error| Error::in_segment(id, &error))?;
         if !is_large {
-            return Ok((Merged { segment: Some((segment, None)), map }, bytes));
+            return Ok(Some((Merged { segment: Some((segment, None)), map }, bytes)));
         }
         // What is to be flushed goes before.
         self.find_room(segment.len_bytes(), self.lease.held_by_all() as u64).await?;
         let named = flush::save_segment(&self.env, &self.dir, &segment).await?;
         drop(segment);
         let segment = self.map_segment(&named).await?;
-        Ok((Merged { segment: Some((segment, Some(named))), map }, bytes))
+        Ok(Some((Merged { segment: Some((segment, Some(named))), map }, bytes)))
     }
 
     /// Puts the result in the place of its inputs, in one step.
