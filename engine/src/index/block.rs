@@ -75,6 +75,34 @@ pub fn check_whole(index: &Index) -> Result<()> {
     ))
 }
 
+/// Refuses to take indices away while others are made of them: until those are flushed, a crash would leave
+/// neither.
+///
+/// # Errors
+/// 400, which names both.
+pub fn check_uncopied<'a>(
+    state: &cluster::State,
+    indices: impl IntoIterator<Item = &'a Index>,
+) -> Result<()> {
+    let made: Vec<_> = state.indices.values().filter(|index| index.copying).collect();
+    if made.is_empty() {
+        return Ok(());
+    }
+    for index in indices {
+        let uuid = index.uuid_text();
+        let of_it =
+            made.iter().find(|it| it.settings.text("index.resize.source.uuid") == Some(&uuid));
+        if let Some(target) = of_it {
+            return Err(Error::illegal_argument(format!(
+                "Cannot delete index [{}/{uuid}], of which [{}] is being made. Try again when that is green, or \
+                 delete it first.",
+                index.name, target.name
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// As [`check`], of several indices: all their blocks are told.
 ///
 /// # Errors

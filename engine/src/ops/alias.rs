@@ -328,6 +328,7 @@ impl<E: Env> Core<E> {
         let before = actions.len();
         match &request.change {
             AliasChange::RemoveIndex => {
+                block::check_uncopied(&self.state(), indices.iter().map(|index| &**index))?;
                 let gone =
                     indices.iter().map(|index| AliasAction::RemoveIndex { uuid: index.uuid });
                 actions.extend(gone);

@@ -163,22 +163,15 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         let mut round = 1;
         loop {
-            let looked = self.makes_stream(name);
+            let looked = Arc::clone(&self.state().templates);
             let made = self.create_for_document(gate, provided, name, only_stream).await;
-            // A template that came or went before the turn: it is as if nobody had looked.
-            if made.is_ok() || looked == self.makes_stream(name) || round == AUTO_CREATE_ROUNDS_MAX
-            {
+            // Where templates came or went before the turn, it is as if nobody had looked.
+            let is_told = made.is_ok() || Arc::ptr_eq(&looked, &self.state().templates);
+            if is_told || round == AUTO_CREATE_ROUNDS_MAX {
                 return made;
             }
             round += 1;
         }
-    }
-
-    /// Does a template say that what is made for a first document is a data stream?
-    fn makes_stream(&self, name: &str) -> bool {
-        let state = self.state();
-        let template = state.templates.find(name, false).map(|(_, template)| template);
-        template.is_some_and(|template| template.data_stream.is_some())
     }
 
     /// As [`Core::auto_create`], by one look at the templates.
@@ -192,7 +185,7 @@ impl<E: Env> Core<E> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let template = state.templates.find(name, false).map(|(_, template)| template);
-        let makes_stream = self.makes_stream(name);
+        let makes_stream = template.is_some_and(|template| template.data_stream.is_some());
         if only_stream && !makes_stream {
             return Err(not_made(
                 name,
@@ -292,6 +285,7 @@ impl<E: Env> Core<E> {
         let names = indices.iter().map(|index| &*index.name);
         block::check_cluster_of(&self.state(), names, Level::Delete)?;
         block::check_all(indices.iter().map(|index| &**index), Level::Delete)?;
+        block::check_uncopied(&self.state(), indices.iter().map(|index| &**index))?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
         let first = Arc::clone(&indices[0].name);
         let deleted = self.done(Command::DeleteIndices { uuids }).await;

@@ -229,6 +229,7 @@ impl<E: Env> Core<E> {
         block::check_cluster(&self.state(), Level::Delete)?;
         for view in &found {
             block::check_all(view.indices.iter().map(|index| &**index), Level::Delete)?;
+            block::check_uncopied(&self.state(), view.indices.iter().map(|index| &**index))?;
         }
         let names: Vec<String> = found.iter().map(|view| view.stream.name.to_string()).collect();
         if names.is_empty() {

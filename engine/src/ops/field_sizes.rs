@@ -19,7 +19,7 @@ use crate::gate::Gate;
 use crate::host::call::{Called, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
-use crate::node::Entry;
+use crate::node::Primary;
 
 /// Bytes of one field, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -224,7 +224,7 @@ impl<E: Env> Core<E> {
         }
         self.settled(shard).await?;
         let directory = self.directory();
-        let Some(Entry::Open(reader)) = directory.shards.get(&shard) else { return Ok(()) };
+        let Primary::Started(reader) = directory.primary(index, number) else { return Ok(()) };
         let view = reader.view.load();
         usage.store_bytes += view.segments.iter().map(|part| part.segment.len_bytes()).sum::<u64>();
         for (field, sizes) in sizes(&index.mapping, &view) {

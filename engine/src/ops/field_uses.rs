@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::gate::Gate;
 use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
-use crate::node::Entry;
+use crate::node::Primary;
 
 /// Shards in one core's table; beyond it, those that are gone make room.
 const SHARDS_MAX: usize = 4_096;
@@ -161,7 +161,7 @@ impl<E: Env> Core<E> {
             let mut shards = Vec::new();
             for number in 0..index.settings.shard_count() {
                 let shard = ShardId { index: index.uuid, number };
-                if !matches!(directory.shards.get(&shard), Some(Entry::Open(_))) {
+                if !matches!(directory.primary(&index, number), Primary::Started(_)) {
                     continue;
                 }
                 let counts = self.shared.field_uses.sum(shard).into_iter();

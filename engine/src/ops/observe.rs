@@ -369,6 +369,8 @@ fn standing(directory: &Directory, index: &Index) -> (Health, u32, u32) {
         }
     }
     let health = match () {
+        // Nothing is lost of an index that is still being made.
+        () if index.copying && active + initializing == primaries => Health::Yellow,
         () if active < primaries => Health::Red,
         () if index.settings.replica_count() > 0 => Health::Yellow,
         () => Health::Green,

@@ -5,7 +5,8 @@
 //! flushed. A process that ends meanwhile removes it at the next start; nobody was told that it is whole.
 //!
 //! Versions are kept, sequence numbers begin anew. What is copied is one view of each shard of the source,
-//! all taken before the first document: the source may take writes again, or go, while it is copied.
+//! all taken before the first document: the source may take writes again, or be closed, while it is copied; it may not
+//! be deleted, for a crash would leave neither.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -133,6 +134,13 @@ impl<E: Env> Core<E> {
             return Err(closed(&index.name, index.uuid));
         }
         block::check_whole(index)?;
+        if !index.mapping.keeps_whole_source() {
+            return Err(Error::illegal_argument(format!(
+                "index [{}] cannot be copied: its mapping says that [_source] keeps not all of its documents, which are \
+                 written anew of it",
+                index.name
+            )));
+        }
         let provided = target;
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;

@@ -364,7 +364,8 @@ impl<E: Env> Core<E> {
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         let mut under_way = Vec::new();
-        for index in indices {
+        // Those of an index that is still being made are nobody's yet.
+        for index in indices.into_iter().filter(|index| !index.copying) {
             for number in 0..index.settings.shard_count() {
                 let shard = ShardId { index: index.uuid, number };
                 let sent = self.send(shard, |reply| ShardCall::Segments { reply });
@@ -431,6 +432,9 @@ impl<E: Env> Core<E> {
                         if index.copying && made_of.is_some() {
                             row.origin = Origin::Local;
                         }
+                        let begun_ms = i64::try_from(row.begin_ms).unwrap_or(0);
+                        let took_ms = self.now_ms().saturating_sub(begun_ms);
+                        row.took_us = u64::try_from(took_ms).unwrap_or(0).saturating_mul(1_000);
                     }
                     Primary::Closed => {}
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::Index;
-use engine::node::Entry;
+use engine::node::{Entry, Primary};
 use engine::{Error, Result};
 use env::Env;
 use env::machine::Volume;
@@ -93,7 +93,13 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Some(body) => read(call, body).await?,
         None => first_unassigned(call)?,
     };
-    let started = asked.primary && is_started(call, &asked);
+    let directory = call.core.directory();
+    let standing = asked.primary.then(|| directory.primary(&asked.index, asked.number));
+    let state = match standing {
+        Some(Primary::Started(_) | Primary::Closed) => "started",
+        Some(Primary::Initializing) => "initializing",
+        Some(Primary::Failed(_) | Primary::Unknown) | None => "unassigned",
+    };
     let disk = if with_disk { Some(call.core.machine().await.volume) } else { None };
     Ok(call.json(200, |writer| {
         writer.begin_object();
@@ -115,14 +121,14 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .field_str("index", &asked.index.name)
             .field_u64("shard", u64::from(asked.number))
             .field_bool("primary", asked.primary)
-            .field_str("current_state", if started { "started" } else { "unassigned" });
+            .field_str("current_state", state);
         if let Some(volume) = &disk {
             disk_info(call, writer, volume);
         }
-        if started {
-            explain_started(call, writer)
-        } else {
-            explain_unassigned(call, writer, &asked)
+        match state {
+            "started" => explain_started(call, writer),
+            "initializing" => explain_initializing(call, writer, &asked),
+            _ => explain_unassigned(call, writer, &asked),
         }
         writer.end_object();
     }))
@@ -255,10 +261,6 @@ fn disk_info<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, volume: &Volum
         .end_object();
 }
 
-fn is_started<E: Env>(call: &Call<'_, E>, asked: &Asked) -> bool {
-    call.core.directory().has_place(&asked.index, asked.number)
-}
-
 /// A copy without a place.
 fn first_unassigned<E: Env>(call: &Call<'_, E>) -> Result<Asked> {
     let state = call.core.state();
@@ -267,7 +269,11 @@ fn first_unassigned<E: Env>(call: &Call<'_, E>) -> Result<Asked> {
         numbers.map(|number| Asked { index: Arc::clone(index), number, primary: true })
     });
     // A primary wherever it is: without it documents are out of reach, and that is what is asked about.
-    let lost = primaries.into_iter().find(|copy| !is_started(call, copy));
+    let directory = call.core.directory();
+    let lost = primaries.into_iter().find(|copy| {
+        let primary = directory.primary(&copy.index, copy.number);
+        matches!(primary, Primary::Failed(_) | Primary::Unknown)
+    });
     lost.or_else(|| {
         let index = state.indices.values().find(|index| index.settings.replica_count() > 0)?;
         Some(Asked { index: Arc::clone(index), number: 0, primary: false })
@@ -305,6 +311,24 @@ fn explain_started<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
             "Elasticsearch is not allowed to allocate or rebalance this shard to another node: \
              there is no other node.",
         );
+}
+
+fn explain_initializing<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked: &Asked) {
+    let info = &call.core.shared().config.info;
+    writer.key("unassigned_info").begin_object();
+    Lack::primary(call, &asked.index, None).write(writer, "failed_allocation_attempts", |_| {});
+    writer.field_str("last_allocation_status", "no_attempt").end_object();
+    writer.key("current_node").begin_object();
+    node(call, writer, "");
+    attributes(writer, info);
+    write_roles(writer).end_object().field_str(
+        "explanation",
+        &format!(
+            "the shard is in the process of initializing on node [{}], wait until initialization has \
+             completed",
+            info.name
+        ),
+    );
 }
 
 fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked: &Asked) {

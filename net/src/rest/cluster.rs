@@ -157,6 +157,7 @@ fn shard(
     let (active, initializing) = (u64::from(has_place), u64::from(is_opening));
     let lost = 1 - active - initializing;
     let status = match (active, row.replicas) {
+        (0, _) if is_opening && row.health == Health::Yellow => Health::Yellow,
         (0, _) => Health::Red,
         (_, 0) => Health::Green,
         _ => Health::Yellow,

@@ -164,11 +164,20 @@ fn symptom(name: &str, status: Health, shards: &Counts, used: u64, room: u64) ->
         }
         (_, Health::Green) => "This cluster has all shards available.".to_owned(),
         _ => {
+            let copies = |count: u64, what: &str| {
+                let noun = if count == 1 { "shard" } else { "shards" };
+                (count > 0).then(|| format!("{count} {what} {noun}"))
+            };
             let replicas = shards.unassigned - shards.unassigned_primaries;
-            format!(
-                "This cluster has {} unavailable primary and {replicas} unavailable replica shards.",
-                shards.unassigned_primaries
-            )
+            let told: Vec<String> = [
+                copies(shards.unassigned_primaries, "unavailable primary"),
+                copies(shards.initializing, "initializing primary"),
+                copies(replicas, "unavailable replica"),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            format!("This cluster has {}.", told.join(", "))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the node is: `/`, `_license`, its icon.
 
-use engine::Result;
+use engine::{Error, Result};
 use env::Env;
 
 use crate::call::Call;
@@ -44,6 +44,13 @@ pub(super) fn info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// cluster was made.
 pub(super) fn license<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/xpack/license/get")?;
+    accepts_enterprise(call)?;
+    if call.params.text("accept_enterprise").is_some() {
+        call.gate.warn(
+            "Including [accept_enterprise] in get license requests is deprecated. The parameter will be removed in \
+             the next major version",
+        );
+    }
     let info = &call.core.shared().config.info;
     let issued_ms = call.core.state().created_ms.unwrap_or(info.started_ms);
     Ok(call.json(200, |writer| {
@@ -76,6 +83,14 @@ pub(super) fn license_uid(cluster_uuid: &str) -> String {
     }
     let part = |from: usize, to: usize| &digits[from..to];
     [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+}
+
+/// There is one kind of license, which nobody may wish to be told in old words.
+pub(super) fn accepts_enterprise<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    if call.params.flag("accept_enterprise", true)? {
+        return Ok(());
+    }
+    Err(Error::illegal_argument("The [accept_enterprise] parameters may not be false"))
 }
 
 /// `GET /favicon.ico`: one transparent pixel.

@@ -66,6 +66,7 @@ pub(super) fn start_basic<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `GET /_xpack`.
 pub(super) fn xpack<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/xpack/info")?;
+    super::info::accepts_enterprise(call)?;
     let info = &call.core.shared().config.info;
     let categories = call.params.list("categories");
     for category in &categories {

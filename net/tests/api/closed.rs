@@ -6,7 +6,7 @@ use env::{Clock, Env};
 use json::Value;
 use sim::Sim;
 
-use crate::place::{Client, at, at_once, failure, value, with_clients_on};
+use crate::place::{Client, at, at_once, failure, value, with_clients_on, with_node};
 
 /// Rounds of each client.
 const ROUNDS: usize = 12;
@@ -239,10 +239,20 @@ fn an_index_is_initializing_until_it_holds_what_its_source_held() {
                 assert!(looks < 1_000, "it is not made");
             }
             let health = other.good("GET", "/_cluster/health/c?level=shards", "").await;
-            assert_eq!(at(&health, &["status"]).as_str(), Some("red"), "seed {seed}");
+            assert_eq!(at(&health, &["status"]).as_str(), Some("yellow"), "seed {seed}");
             assert_eq!(at(&health, &["initializing_shards"]).as_u64(), Some(2));
             let shard = at(&health, &["indices", "c", "shards", "1"]);
             assert_eq!(at(shard, &["initializing_shards"]).as_u64(), Some(1));
+            assert_eq!(at(shard, &["status"]).as_str(), Some("yellow"));
+            let report = other.good("GET", "/_health_report/shards_availability", "").await;
+            let told = at(&report, &["indicators", "shards_availability", "symptom"]).as_str();
+            let words = "This cluster has 2 initializing primary shards";
+            assert!(told.is_some_and(|told| told.starts_with(words)), "{told:?}");
+            let asked = r#"{"index":"c","shard":1,"primary":true}"#;
+            let why = other.good("POST", "/_cluster/allocation/explain", asked).await;
+            assert_eq!(at(&why, &["current_state"]).as_str(), Some("initializing"));
+            let segments = other.good("GET", "/c/_segments", "").await;
+            assert_eq!(at(&segments, &["_shards", "successful"]).as_u64(), Some(0));
             let shards = other.call("GET", "/_cat/shards/c?h=shard,state", "").await.text();
             assert_eq!(shards, "0 INITIALIZING\n1 INITIALIZING\n");
             let stages = other.call("GET", "/_cat/recovery/c?h=type,stage", "").await.text();
@@ -254,16 +264,47 @@ fn an_index_is_initializing_until_it_holds_what_its_source_held() {
             other
                 .good("POST", "/a/_delete_by_query?refresh", r#"{"query":{"match_all":{}}}"#)
                 .await;
-            other.good("DELETE", "/a", "").await;
+            let told = other.bad("DELETE", "/a", "").await;
+            assert!(told.ends_with("delete it first."), "{told}");
+            let swap = r#"{"actions":[{"remove_index":{"index":"a"}}]}"#;
+            let told = other.bad("POST", "/_aliases", swap).await;
+            assert!(
+                told.starts_with("400 illegal_argument_exception: Cannot delete index [a/"),
+                "{told}"
+            );
             let green = "/_cluster/health/c?wait_for_status=green&timeout=60s";
             let health = other.good("GET", green, "").await;
             assert_eq!(at(&health, &["status"]).as_str(), Some("green"), "seed {seed}");
             let made = maker.answer("POST", "/a/_clone/c").await;
             assert_eq!(made.status, 200, "{}", made.text());
+            other.good("DELETE", "/a", "").await;
             let count = other.good("GET", "/c/_count", "").await;
             assert_eq!(at(&count, &["count"]).as_u64(), Some(3_000), "seed {seed}");
         });
     }
+}
+
+/// A copy is written anew of the texts: what those lack was lost without a word.
+#[test]
+fn an_index_whose_texts_lack_something_is_not_copied() {
+    with_node(|mut client| async move {
+        for (index, source) in [
+            ("a", r#"{"excludes":["k"]}"#),
+            ("b", r#"{"includes":["z"]}"#),
+            ("c", r#"{"enabled":false}"#),
+        ] {
+            let body = format!(
+                r#"{{"settings":{{"index.blocks.write":true}},"mappings":{{"_source":{source}}}}}"#
+            );
+            client.good("PUT", &format!("/{index}"), &body).await;
+            let told = client.bad("PUT", &format!("/{index}/_clone/x"), "").await;
+            let why = format!(
+                "400 illegal_argument_exception: index [{index}] cannot be copied: its mapping"
+            );
+            assert!(told.starts_with(&why), "{told}");
+        }
+        assert_eq!(client.call("HEAD", "/x", "").await.status, 404);
+    });
 }
 
 /// The bound on shards was asked of new indices alone.

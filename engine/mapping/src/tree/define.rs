@@ -25,7 +25,7 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
     let mut options = Options::default();
     let mut object = Object::default();
     let mut unknown = String::new();
-    object.subobjects = body.get("subobjects").map(flag).transpose()?;
+    object.subobjects = body.get("subobjects").map(subobjects).transpose()?;
     let place = Place { path: "", is_flat: object.is_flat() };
     for (key, value) in body.iter() {
         match key {
@@ -258,7 +258,7 @@ fn object(
     limits::depth(settings, &path)?;
     let mut object = Object { nested, ..Object::default() };
     if nested.is_none() {
-        object.subobjects = definition.get("subobjects").map(flag).transpose()?;
+        object.subobjects = definition.get("subobjects").map(subobjects).transpose()?;
     }
     let mut unknown = String::new();
     for (key, value) in definition.iter() {
@@ -331,6 +331,17 @@ fn named_flag(name: &str, value: &Value) -> Result<bool> {
     flag(value).map_err(|cause| {
         Error::illegal_argument(format!("Could not convert [{name}] to boolean")).caused_by(cause)
     })
+}
+
+fn subobjects(value: &Value) -> Result<bool> {
+    match java_text(value).to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => {
+            let reason = format!("unknown subobjects value: {}", java_text(value));
+            Err(Error::new(ErrorKind::Parse, reason))
+        }
+    }
 }
 
 fn dynamic(value: &Value) -> Result<Dynamic> {

@@ -393,6 +393,13 @@ impl Mapping {
         (&source.includes, &source.excludes)
     }
 
+    /// Does what is kept of a document's text have all that its fields were made of?
+    pub fn keeps_whole_source(&self) -> bool {
+        let source = &self.inner.options.source;
+        let is_cut = !source.includes.is_empty() || !source.excludes.is_empty();
+        self.source_mode() != SourceMode::Disabled && !is_cut
+    }
+
     /// Where the values of fields with `store` stand in documents.
     pub fn stored_paths(&self) -> &[Arc<str>] {
         &self.inner.flat.stored
