@@ -1,13 +1,14 @@
 //! How long a change takes to be worked out, about: whether it would hold a core.
 //!
 //! Counted in values of JSON and in fields of the mappings that are made anew, of which each takes half a
-//! microsecond. The count ends where it is enough, so asking costs little however large a change is.
+//! microsecond. What templates bring counts where they are worked in. The count ends where it is enough, so asking costs little however large a change is.
 
 use json::Value;
 
-use crate::command::Command;
+use crate::command::{Command, NewIndex};
+use crate::settings::IndexSettings;
 use crate::state::State;
-use crate::template::Part;
+use crate::template::{IndexTemplate, Part};
 
 /// A change of more values and fields takes long.
 const LONG: usize = 1_000;
@@ -74,21 +75,63 @@ impl Left {
                 self.value(&new.settings);
                 self.value(&new.mappings);
                 self.value(&new.aliases);
+                self.take(new.source.map_or(0, |uuid| state.fields_of(uuid)));
+                self.fitting(state, new);
             }
             Command::UpdateAliases { actions } => {
                 // The table of names is made anew.
                 self.take(actions.len().saturating_add(state.aliases.len()));
             }
-            Command::PutIndexTemplate { template, .. } => {
-                template.template.iter().for_each(|part| self.part(part));
+            Command::PutIndexTemplate { template, .. } => self.template(state, template),
+            Command::PutComponentTemplate { name, template, .. } => {
+                self.part(&template.template);
+                // Those that are made of it are checked with it.
+                for user in state.templates.index.values() {
+                    if self.0 == 0 {
+                        return;
+                    }
+                    if user.composed_of.contains(name) {
+                        self.template(state, user);
+                    }
+                }
             }
-            Command::PutComponentTemplate { template, .. } => self.part(&template.template),
             Command::PutLegacyTemplate { template, .. } => self.part(&template.part),
             Command::PutClusterSettings { persistent, transient } => {
                 self.value(persistent);
                 self.value(transient);
             }
             _ => {}
+        }
+    }
+
+    /// The templates that fit a new index.
+    fn fitting(&mut self, state: &State, new: &NewIndex) {
+        if self.0 == 0 || new.composed {
+            return;
+        }
+        let settings = IndexSettings::parse_part(&new.settings);
+        let hidden = settings.is_ok_and(|settings| settings.flag("index.hidden"));
+        let asked = new.stream.as_deref().unwrap_or(&new.name);
+        match state.templates.find(asked, hidden && new.stream.is_none()) {
+            Some((_, template)) => self.template(state, template),
+            None => {
+                for (_, legacy) in state.templates.find_legacy(asked, hidden) {
+                    self.part(&legacy.part);
+                }
+            }
+        }
+    }
+
+    /// A template with its components.
+    fn template(&mut self, state: &State, template: &IndexTemplate) {
+        template.template.iter().for_each(|part| self.part(part));
+        for name in &template.composed_of {
+            if self.0 == 0 {
+                return;
+            }
+            self.take(1);
+            let component = state.templates.component.get(name.as_str());
+            component.iter().for_each(|component| self.part(&component.template));
         }
     }
 
@@ -119,6 +162,7 @@ mod tests {
     use super::*;
     use crate::apply::apply;
     use crate::command::NewIndex;
+    use crate::template::{ComponentTemplate, LegacyTemplate};
 
     fn fields(count: usize) -> Value {
         let field = |at: usize| (format!("f{at}"), json!({"type": "long"}));
@@ -146,5 +190,54 @@ mod tests {
         assert!(empty.takes_long(&Command::AddFields { deltas: many }));
         let batch = Command::Batch(vec![create(1), create(1_000).at(5)]);
         assert!(empty.takes_long(&batch));
+    }
+
+    #[test]
+    fn what_templates_bring_counts_where_they_are_worked_in() {
+        // The story: an index that was asked for in a few words took a core for as long as its templates said.
+        let part = |count| Part { mappings: Some(fields(count)), ..Part::default() };
+        let component = |count| Command::PutComponentTemplate {
+            name: "c".to_owned(),
+            template: ComponentTemplate { template: part(count), ..ComponentTemplate::default() },
+            create: false,
+        };
+        let index = IndexTemplate {
+            patterns: vec!["a*".to_owned()],
+            composed_of: vec!["c".to_owned()],
+            ..IndexTemplate::default()
+        };
+        let index =
+            Command::PutIndexTemplate { name: "t".to_owned(), template: index, create: false };
+        let template = LegacyTemplate {
+            patterns: vec!["b*".to_owned()],
+            part: part(900),
+            ..LegacyTemplate::default()
+        };
+        let legacy = Command::PutLegacyTemplate { name: "l".to_owned(), template, create: false };
+        let made = [component(900), index.clone(), legacy]
+            .iter()
+            .fold(State::default(), |state, command| apply(&state, command).0);
+        let new = |name| NewIndex::new(name, [1; 16], 0);
+        for (name, long) in [("a", true), ("b", true), ("c", false)] {
+            assert_eq!(made.takes_long(&Command::CreateIndex(new(name))), long, "{name}");
+        }
+        let composed = NewIndex { composed: true, ..new("a") };
+        assert!(!made.takes_long(&Command::CreateIndex(composed)), "it brings all along");
+        let stream = NewIndex { stream: Some("a".to_owned()), ..new("c") };
+        assert!(made.takes_long(&Command::CreateIndex(stream)));
+        // They are checked with what they are made of, and with what is made of them.
+        assert!(made.takes_long(&index));
+        assert!(!State::default().takes_long(&component(100)));
+        let few = apply(&made, &component(100)).0;
+        assert!(!few.takes_long(&index));
+        let whole = IndexTemplate {
+            patterns: vec!["a*".to_owned()],
+            template: Some(part(900)),
+            composed_of: vec!["c".to_owned()],
+            ..IndexTemplate::default()
+        };
+        let whole =
+            Command::PutIndexTemplate { name: "t".to_owned(), template: whole, create: false };
+        assert!(apply(&few, &whole).0.takes_long(&component(1)));
     }
 }
