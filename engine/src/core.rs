@@ -15,7 +15,7 @@ use consensus::Reserve;
 use env::budget::{Holder, Lease};
 use env::published::Watch;
 use env::reply::{self, Answer, Reply};
-use env::turns::Turns;
+use env::turns::{Lane, Turns};
 use env::{Clock, Disk, Env, ErrorKind, Random, Spawn};
 use mapping::document::Parser;
 use search::kept::KeptFilters;
@@ -231,12 +231,7 @@ impl<E: Env> Core<E> {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {
-        let _held = self.turns.hold();
-        let asking = Arc::new(());
-        let job = while_asked(&asking, job);
-        let done = self.env.spawn().work(job).await?;
-        drop(asking);
-        Ok(done.expect("who asked is still here"))
+        self.work_as(None, job).await
     }
 
     /// As [`Core::work`], for a step of a search, or what is like one: callers have turns, and nobody's
@@ -248,10 +243,22 @@ impl<E: Env> Core<E> {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {
+        self.work_as(Some(self.turns.current()), job).await
+    }
+
+    /// As [`Core::work`], or as [`Core::work_in_turn`] for whose turn it is.
+    async fn work_as<T: Send + 'static>(
+        &self,
+        lane: Option<Lane>,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> env::Result<T> {
         let _held = self.turns.hold();
         let asking = Arc::new(());
         let job = while_asked(&asking, job);
-        let done = self.env.spawn().work_in_turn(self.turns.current(), job).await?;
+        let done = match lane {
+            None => self.env.spawn().work(job).await?,
+            Some(lane) => self.env.spawn().work_in_turn(lane, job).await?,
+        };
         drop(asking);
         Ok(done.expect("who asked is still here"))
     }
