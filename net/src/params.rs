@@ -3,6 +3,7 @@
 use engine::ops::IndicesOptions;
 use engine::{Error, Result};
 use http::Target;
+use mapping::types::boolean;
 
 /// What a parameter's value must look like; checked before any handler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,9 +260,7 @@ pub fn flag(value: &str) -> Result<bool> {
     match value {
         "" | "true" => Ok(true),
         "false" => Ok(false),
-        other => Err(Error::illegal_argument(format!(
-            "Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
+        other => Err(Error::illegal_argument(boolean::neither(other))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Aliases: what one says of an index, how a request words it, how it is shown.
 
 use json::{Object, Value};
+use mapping::types::boolean;
 
 use crate::error::{Error, Result};
 
@@ -80,10 +81,10 @@ impl Alias {
                 Value::String(text) if text == "true" || text == "false" => {
                     Ok(Some(text == "true"))
                 }
-                _ => Err(Error::argument(format!(
-                    "Failed to parse value [{}] as only [true] or [false] are allowed.",
-                    value.as_str().map_or_else(|| json::to_string(value), str::to_owned)
-                ))),
+                _ => {
+                    let text = value.as_str().map_or_else(|| json::to_string(value), str::to_owned);
+                    Err(Error::argument(boolean::neither(&text)))
+                }
             };
             match key {
                 "filter" => match value {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use json::{Object, Value};
+use mapping::types::boolean;
 
 use crate::alias::Alias;
 use crate::error::{Error, Result};
@@ -216,10 +217,10 @@ fn flag(body: &Value, key: &str) -> Result<Option<bool>> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
         Some(Value::String(text)) if text == "true" || text == "false" => Ok(Some(text == "true")),
-        Some(other) => Err(Error::argument(format!(
-            "Failed to parse value [{}] as only [true] or [false] are allowed.",
-            other.as_str().map_or_else(|| json::to_string(other), str::to_owned)
-        ))),
+        Some(other) => {
+            let text = other.as_str().map_or_else(|| json::to_string(other), str::to_owned);
+            Err(Error::argument(boolean::neither(&text)))
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use engine::{Error, Result};
 use env::Env;
 use json::spanned::Node;
 use json::{Place, Value, Writer};
+use mapping::types::boolean;
 
 use crate::call::Call;
 use crate::fail;
@@ -279,13 +280,10 @@ fn kind_of(action: &str, key: &str, value: &Node) -> Result<()> {
     let fits = match key {
         "is_write_index" | "is_hidden" | "must_exist" => match value.as_str() {
             Some(text) => {
-                let text = format!(
-                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
-                );
-                let known = matches!(value.as_str(), Some("true" | "false"));
-                return known.then_some(()).ok_or_else(|| {
+                return matches!(text, "true" | "false").then_some(()).ok_or_else(|| {
                     let what = format!("[{action}] failed to parse field [{key}]");
-                    place_error(value.at, &what).caused_by(Error::illegal_argument(text))
+                    let cause = Error::illegal_argument(boolean::neither(text));
+                    place_error(value.at, &what).caused_by(cause)
                 });
             }
             None => value.as_bool().is_some(),

@@ -10,6 +10,7 @@ use engine::ops::search::{SearchCall, SearchReply};
 use engine::{Error, Result};
 use env::{Bytes, Clock, Env, Spawn};
 use json::{Value, Writer};
+use mapping::types::boolean;
 
 use crate::call::Call;
 use crate::fail;
@@ -182,10 +183,7 @@ fn header<E: Env>(call: &Call<'_, E>, head: &Value, one: &mut SearchCall) -> Res
         let flag = || match value {
             Value::Bool(flag) => Ok(*flag),
             Value::String(text) => crate::params::flag(text),
-            _ => Err(Error::illegal_argument(format!(
-                "Failed to parse value [{}] as only [true] or [false] are allowed.",
-                json::to_string(value)
-            ))),
+            _ => Err(Error::illegal_argument(boolean::neither(&json::to_string(value)))),
         };
         match key {
             "index" | "indices" => match value {

@@ -7,6 +7,7 @@ use engine::{Error, Result};
 use env::Env;
 use json::spanned::Member;
 use json::{Object, Value};
+use mapping::types::boolean;
 
 use super::indices::flatten;
 use crate::call::Call;
@@ -181,9 +182,7 @@ fn stream_options(parser: &str, options: &[Member]) -> Result<()> {
             _ if !STREAM_KEYS.contains(&key) => fail::unknown_field(PARSER, key, option.key_at),
             Some("true" | "false") => continue,
             Some(text) => {
-                let cause = Error::illegal_argument(format!(
-                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
-                ));
+                let cause = Error::illegal_argument(boolean::neither(text));
                 fail::unread_field(PARSER, key, value.at, cause)
             }
             None if value.token() == "VALUE_BOOLEAN" => continue,

@@ -8,6 +8,7 @@ use engine::{Error, Result};
 use env::{Bytes, Env, Spawn};
 use json::Value;
 use json::spanned::{self, Node};
+use mapping::types::boolean;
 
 use super::copies::{self, Copies};
 use super::document::{
@@ -183,8 +184,7 @@ fn careful(node: &Node, update: &mut Update, item: &mut WriteItem) -> Result<()>
 
 fn flag_text(text: &str) -> Result<bool> {
     if text.is_empty() {
-        let reason = "Failed to parse value [] as only [true] or [false] are allowed.";
-        return Err(Error::illegal_argument(reason));
+        return Err(Error::illegal_argument(boolean::neither(text)));
     }
     params::flag(text)
 }

@@ -2,6 +2,7 @@
 
 use base::units;
 use json::Value;
+use mapping::types::boolean;
 
 use super::values;
 use crate::error::{Error, Result};
@@ -108,9 +109,9 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 "Failed to parse value [{text}] for setting [{name}] {bound}"
             )))
         }
-        Type::Bool if text != "true" && text != "false" => Err(Error::argument(format!(
-            "Failed to parse value [{text}] as only [true] or [false] are allowed."
-        ))),
+        Type::Bool if text != "true" && text != "false" => {
+            Err(Error::argument(boolean::neither(text)))
+        }
         Type::Time { never } => match units::time(name, text).map_err(Error::argument)? {
             None if !never => Err(values::too_small(name, text, "0s")),
             // Only -1 itself stands for never: a second below zero is less than that millisecond.
@@ -124,9 +125,7 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         Type::Shown => match text {
             "true" | "false" => Ok(()),
             _ if text.parse::<i32>().is_ok() => Ok(()),
-            _ => Err(Error::argument(format!(
-                "Failed to parse value [{text}] as only [true] or [false] are allowed."
-            ))),
+            _ => Err(Error::argument(boolean::neither(text))),
         },
         Type::Watermark => values::Share::parse(name, text).map(drop),
         Type::Memory => values::memory(name, text),

@@ -3,6 +3,7 @@
 use json::Value;
 
 use crate::analysis::filter::{ENGLISH, StopWords};
+use crate::types::boolean;
 use crate::{Error, Result};
 
 /// A setting as text.
@@ -63,9 +64,7 @@ pub(super) fn flag(settings: &Value, key: &str, default: bool) -> Result<bool> {
         None => Ok(default),
         Some("true") => Ok(true),
         Some("false" | "") => Ok(false),
-        Some(other) => Err(Error::illegal_argument(format!(
-            "Failed to parse value [{other}] as only [true] or [false] are allowed."
-        ))),
+        Some(other) => Err(boolean::only(other)),
     }
 }
 

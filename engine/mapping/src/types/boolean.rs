@@ -20,12 +20,16 @@ pub fn parse(value: Scalar<'_>) -> Result<bool> {
     }
 }
 
-/// The sentence for text that is neither.
+/// The sentence for text that is neither, wherever a truth is asked for.
+#[cold]
+pub fn neither(text: &str) -> String {
+    format!("Failed to parse value [{text}] as only [true] or [false] are allowed.")
+}
+
+/// The refusal of text that is neither.
 #[cold]
 pub fn only(text: &str) -> Error {
-    Error::illegal_argument(format!(
-        "Failed to parse value [{text}] as only [true] or [false] are allowed."
-    ))
+    Error::illegal_argument(neither(text))
 }
 
 /// The value of a query.

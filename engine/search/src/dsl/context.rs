@@ -6,6 +6,7 @@
 //! An outer object parser that wraps an inner failure names that place.
 
 use json::spanned::{Kind as Json, Member, Node};
+use mapping::types::boolean;
 
 use super::suggest;
 use crate::ast::Scalar;
@@ -173,9 +174,7 @@ pub fn boolean_text(text: &str) -> Result<bool, Error> {
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Error::illegal(format!(
-            "Failed to parse value [{text}] as only [true] or [false] are allowed."
-        ))),
+        _ => Err(Error::illegal(boolean::neither(text))),
     }
 }
 
