@@ -11,7 +11,7 @@ use cluster::TemplateKind;
 use engine::ops::alias::{AliasChange, AliasRequest};
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{WriteAction, WriteItem};
-use engine::ops::index_settings::SettingsChange;
+use engine::ops::index_settings::{NewSettings, SettingsChange};
 use engine::ops::observe::HealthWait;
 use engine::ops::resize::Resize;
 use engine::ops::rollover::RolloverRequest;
@@ -66,7 +66,7 @@ fn changes_of_the_cluster_survive_a_power_cut() {
                 &Everything,
                 "a",
                 IndicesOptions::default(),
-                &settings,
+                NewSettings::read(&settings).expect("two settings"),
                 SettingsChange::default(),
             )
             .await

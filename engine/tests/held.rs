@@ -85,7 +85,8 @@ fn indices_are_refused_when_the_state_would_pass_its_share() {
         // What helps at the end of it is small.
         let body = json!({"index.blocks.write": "true"});
         let change = engine::ops::index_settings::SettingsChange::default();
-        let put = core.put_settings(&Everything, "i0,i1", options, &body, change).await;
+        let new = engine::ops::index_settings::NewSettings::read(&body).expect("one setting");
+        let put = core.put_settings(&Everything, "i0,i1", options, new, change).await;
         put.expect("a block is no growth");
         // An equal mapping is shared, and a deletion always passes.
         core.create_index(&Everything, "again", &fields(0)).await.expect("no tree of its own");

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use common::start;
 use engine::ops::bulk::BulkRequest;
+use engine::ops::cluster_settings::NewClusterSettings;
 use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::observe::{Health, HealthWait};
 use engine::ops::search::SearchCall;
@@ -142,7 +143,8 @@ fn a_round_keeps_its_pace() {
         let cores = start(&env).await;
         fill(&cores[0], "t", 50).await;
         let slow = json::json!({"indices.scrub.max_bytes_per_sec": "1kb"});
-        cores[0].put_cluster_settings(&Everything, slow, json::Value::Null).await.expect("known");
+        let slow = NewClusterSettings::read(slow, json::Value::Null).expect("one setting");
+        cores[0].put_cluster_settings(&Everything, slow).await.expect("known");
         let begun = env.clock().monotonic();
         cores[0].scrub().await;
         let took = env.clock().monotonic().saturating_sub(begun);

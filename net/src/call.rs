@@ -119,18 +119,8 @@ impl<E: Env> Call<'_, E> {
     /// # Errors
     /// `Failed to parse content to map` where it is not a JSON object; as [`Call::read`].
     pub async fn map(&self) -> Result<Option<Value>> {
-        self.read(|content| {
-            if content.is_empty() {
-                return Ok(None);
-            }
-            let failed = || Error::parse("Failed to parse content to map");
-            match json::parse(content) {
-                Ok(value @ Value::Object(_)) => Ok(Some(value)),
-                Ok(_) => Err(failed()),
-                Err(error) => Err(failed().caused_by(fail::of_json(&error, content))),
-            }
-        })
-        .await
+        self.read(|content| if content.is_empty() { Ok(None) } else { map_of(content).map(Some) })
+            .await
     }
 
     /// The body as an object, which must be there.
@@ -167,5 +157,21 @@ impl<E: Env> Call<'_, E> {
     /// `{"acknowledged":true}`.
     pub fn acknowledged(&self) -> Reply {
         Reply::json(200, br#"{"acknowledged":true}"#.to_vec())
+    }
+}
+
+/// A body as an object, for [`Call::read`].
+///
+/// # Errors
+/// `request body is required`, and as [`Call::map`].
+pub fn map_of(content: &[u8]) -> Result<Value> {
+    if content.is_empty() {
+        return Err(Error::parse("request body is required"));
+    }
+    let failed = || Error::parse("Failed to parse content to map");
+    match json::parse(content) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Err(failed()),
+        Err(error) => Err(failed().caused_by(fail::of_json(&error, content))),
     }
 }

@@ -11,8 +11,34 @@ use crate::error::Result;
 use crate::gate::Gate;
 use crate::index::block::{self, Level};
 
+/// Settings of the cluster that are to be set.
+#[derive(Clone, Debug)]
+pub struct NewClusterSettings {
+    persistent: Value,
+    transient: Value,
+    /// They take a block of the cluster back.
+    unblocks: bool,
+}
+
+impl NewClusterSettings {
+    /// Reads two layers, each an object, or null. That goes through all of them, so long ones belong on a worker
+    /// ([`Core::read_text`]).
+    ///
+    /// # Errors
+    /// What is no setting by its shape.
+    pub fn read(persistent: Value, transient: Value) -> Result<Self> {
+        let named = |update: &Value| {
+            cluster::cluster_settings::flatten(update).map_err(super::failure::of_cluster)
+        };
+        let layers = [named(&persistent)?, named(&transient)?];
+        let changes = layers.iter().flatten().map(|(name, value)| (name.as_str(), value));
+        let unblocks = block::unblocks_cluster(changes);
+        Ok(Self { persistent, transient, unblocks })
+    }
+}
+
 impl<E: Env> Core<E> {
-    /// Changes settings of the cluster; each layer is an object, or null.
+    /// Changes settings of the cluster.
     ///
     /// # Errors
     /// A setting that is unknown or no setting of the cluster; a value that cannot be read; a block
@@ -20,16 +46,11 @@ impl<E: Env> Core<E> {
     pub async fn put_cluster_settings(
         self: &Rc<Self>,
         gate: &dyn Gate,
-        persistent: Value,
-        transient: Value,
+        new: NewClusterSettings,
     ) -> Result<()> {
         gate.cluster("cluster:admin/settings/update")?;
-        let named = |update: &Value| {
-            cluster::cluster_settings::flatten(update).map_err(super::failure::of_cluster)
-        };
-        let layers = [named(&persistent)?, named(&transient)?];
-        let changes = layers.iter().flatten().map(|(name, value)| (name.as_str(), value));
-        if !block::unblocks_cluster(changes) {
+        let NewClusterSettings { persistent, transient, unblocks } = new;
+        if !unblocks {
             block::check_cluster(&self.state(), Level::MetadataWrite)?;
         }
         self.done(Command::PutClusterSettings { persistent, transient }).await

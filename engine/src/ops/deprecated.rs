@@ -91,8 +91,13 @@ impl<E: Env> Core<E> {
     /// Several templates of the old kind for one new index; `settings` are the request's.
     pub(super) fn warn_of_templates(&self, gate: &dyn Gate, index: &str, settings: &Value) {
         let state = self.state();
-        let hidden =
-            IndexSettings::parse_part(settings).is_ok_and(|settings| settings.flag("index.hidden"));
+        if state.templates.legacy.len() < 2 {
+            return;
+        }
+        // Found where it may stand, and not among all of them: they may be many.
+        let hidden = [&["index.hidden"][..], &["hidden"], &["index", "hidden"]];
+        let mut hidden = hidden.iter().filter_map(|path| settings.at(path));
+        let hidden = hidden.any(|said| *said == Value::Bool(true) || said.as_str() == Some("true"));
         if state.templates.find(index, hidden).is_some() {
             return;
         }

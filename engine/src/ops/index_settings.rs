@@ -26,6 +26,40 @@ pub struct SettingsChange {
     pub reopen: bool,
 }
 
+/// Settings that are to be set, each by its whole name.
+#[derive(Clone, Debug)]
+pub struct NewSettings {
+    settings: Value,
+    /// They may take a block of an index back.
+    unblocks: bool,
+    /// Some are deprecated.
+    warns: bool,
+}
+
+impl NewSettings {
+    /// Reads a body: settings, perhaps below `settings`. That goes through all of it, so a long one belongs on a
+    /// worker ([`Core::read_text`]).
+    ///
+    /// # Errors
+    /// What is no setting by its shape; none at all.
+    pub fn read(body: &Value) -> Result<Self> {
+        let settings = match body.get("settings") {
+            Some(settings @ Value::Object(_)) => settings,
+            _ => body,
+        };
+        let flat = cluster::settings::prefixed(settings).map_err(super::failure::of_cluster)?;
+        if flat.is_empty() {
+            return Err(Error::validation(&["no settings to update"]));
+        }
+        let has = |name: &str| flat.contains_key(name);
+        let unblocks = has("index.blocks.read_only")
+            || has("index.blocks.read_only_allow_delete")
+            || (has("index.blocks.metadata") && flat.len() == 1);
+        let warns = deprecated::names_any(flat.keys().map(String::as_str));
+        Ok(Self { settings: Value::Object(flat.into_iter().collect()), unblocks, warns })
+    }
+}
+
 /// Answer of opening, closing, and of setting a block: names, and whether it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switched {
@@ -52,31 +86,18 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
-        body: &Value,
+        new: NewSettings,
         change: SettingsChange,
     ) -> Result<()> {
-        let settings = match body.get("settings") {
-            Some(settings @ Value::Object(_)) => settings,
-            _ => body,
-        };
-        let flat = cluster::settings::prefixed(settings).map_err(super::failure::of_cluster)?;
-        if flat.is_empty() {
-            return Err(Error::validation(&["no settings to update"]));
-        }
+        let NewSettings { settings, unblocks, warns } = new;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/settings/update", expression, call).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         // Whoever takes a block of an index back must get through it.
-        let has = |name: &str| flat.contains_key(name);
-        let unblocks = has("index.blocks.read_only")
-            || has("index.blocks.read_only_allow_delete")
-            || (has("index.blocks.metadata") && flat.len() == 1);
         if !unblocks {
             block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
-        let warns = deprecated::names_any(flat.keys().map(String::as_str));
-        let settings = Value::Object(flat.into_iter().collect::<Object>());
         let put =
             Command::PutSettings { uuids: uuids.clone(), settings, preserve: change.preserve };
         let open: Vec<[u8; 16]> =

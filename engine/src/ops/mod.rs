@@ -13,7 +13,7 @@ mod around;
 mod blind;
 pub mod bulk;
 pub mod by_query;
-mod cluster_settings;
+pub mod cluster_settings;
 pub mod context;
 pub mod create;
 pub mod data_stream;

@@ -1,12 +1,13 @@
 //! `_cluster/settings`.
 
 use cluster::cluster_settings::{Layer, render, set_by};
+use engine::ops::cluster_settings::NewClusterSettings;
 use engine::{Error, Result};
 use env::Env;
-use json::Value;
+use json::{Value, Writer};
 
 use super::nodes::settings as node_settings;
-use crate::call::Call;
+use crate::call::{self, Call};
 use crate::fail;
 use crate::reply::Reply;
 
@@ -43,18 +44,26 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // Who may not change settings is not told what is wrong with a change.
     call.gate.cluster("cluster:admin/settings/update")?;
     let flat = call.params.flag("flat_settings", false)?;
-    let body = call.required_map().await?;
+    let (new, warned, answer) = call.read(move |content| read(content, flat)).await?;
+    call.core.put_cluster_settings(call.gate, new).await?;
+    let reply = Reply::json(200, answer);
+    Ok(if warned { reply.warn(TRANSIENT) } else { reply })
+}
+
+/// What a body changes, whether it is to be warned of, and the answer once that is done.
+fn read(content: &[u8], flat: bool) -> Result<(NewClusterSettings, bool, Vec<u8>)> {
+    let Value::Object(body) = call::map_of(content)? else { unreachable!("it is an object") };
     let mut layers = [Value::Null, Value::Null];
-    for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
-        let at = match key {
+    for (key, value) in body {
+        let at = match key.as_str() {
             "persistent" => 0,
             "transient" => 1,
             _ => {
-                let place = call.place_of(key).await?;
-                return Err(fail::unknown_field("cluster_update_settings_request", key, place));
+                let place = fail::place_of(content, &key);
+                return Err(fail::unknown_field("cluster_update_settings_request", &key, place));
             }
         };
-        layers[at] = value.clone();
+        layers[at] = value;
     }
     let [persistent, transient] = layers;
     let is_empty = |value: &Value| value.as_object().is_none_or(json::Object::is_empty);
@@ -67,14 +76,12 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let (set_persistent, set_transient) = (shown(&persistent)?, shown(&transient)?);
     // One that is taken away was named, too.
     let warned = !is_empty(&transient);
-    call.core.put_cluster_settings(call.gate, persistent, transient).await?;
-    let reply = call.json(200, |writer| {
-        writer
-            .begin_object()
-            .field_bool("acknowledged", true)
-            .field("persistent", &render(&set_persistent, flat))
-            .field("transient", &render(&set_transient, flat))
-            .end_object();
-    });
-    Ok(if warned { reply.warn(TRANSIENT) } else { reply })
+    let mut answer = Vec::with_capacity(256);
+    Writer::new(&mut answer)
+        .begin_object()
+        .field_bool("acknowledged", true)
+        .field("persistent", &render(&set_persistent, flat))
+        .field("transient", &render(&set_transient, flat))
+        .end_object();
+    Ok((NewClusterSettings::read(persistent, transient)?, warned, answer))
 }

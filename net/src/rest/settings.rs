@@ -2,15 +2,15 @@
 
 use engine::ops::IndicesOptions;
 use engine::ops::admin::IndexInfo;
-use engine::ops::index_settings::SettingsChange;
+use engine::ops::index_settings::{NewSettings, SettingsChange};
 use engine::{Error, Result};
-use env::{Env, Spawn};
+use env::{Bytes, Env, Spawn};
 use json::path::glob;
 use json::{Value, Writer};
 
 use super::copies::{self, Copies};
 use super::indices::{flatten, infos, nest, write_flat};
-use crate::call::Call;
+use crate::call::{self, Call};
 use crate::render::units;
 use crate::reply::Reply;
 
@@ -45,11 +45,6 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `PUT /_settings`, `/{index}/_settings`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map().await?;
-    let wraps = body.get("settings").is_some_and(|inner| inner.as_object().is_some());
-    if wraps && body.as_object().is_some_and(|whole| whole.len() > 1) {
-        return Err(Error::illegal_argument("mix of settings map and top-level properties"));
-    }
     let base = IndicesOptions {
         expand_closed: true,
         allow_no_indices: false,
@@ -60,7 +55,16 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         preserve: call.params.flag("preserve_existing", false)?,
         reopen: call.params.flag("reopen", false)?,
     };
-    call.core.put_settings(call.gate, call.indices(), options, &body, change).await?;
+    let read = |content: &Bytes| {
+        let body = call::map_of(content)?;
+        let wraps = body.get("settings").is_some_and(|inner| inner.as_object().is_some());
+        if wraps && body.as_object().is_some_and(|whole| whole.len() > 1) {
+            return Err(Error::illegal_argument("mix of settings map and top-level properties"));
+        }
+        NewSettings::read(&body)
+    };
+    let new = call.read(read).await?;
+    call.core.put_settings(call.gate, call.indices(), options, new, change).await?;
     Ok(call.acknowledged())
 }
 

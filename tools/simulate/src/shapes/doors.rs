@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use cluster::State;
 use engine::Everything;
 use engine::ops::document::{GetRequest, WriteAction, WriteItem};
-use engine::ops::index_settings::SettingsChange;
+use engine::ops::index_settings::{NewSettings, SettingsChange};
 use engine::ops::{IndicesOptions, Refresh};
 use env::Bytes;
 use json::Value;
@@ -169,8 +169,9 @@ pub(super) async fn settle(context: &Context) {
 
 async fn put_settings(context: &Context, names: &str, body: &str) -> bool {
     let value = json::parse(body.as_bytes()).expect("well-formed");
+    let new = NewSettings::read(&value).expect("settings");
     let (options, change) = (IndicesOptions::default(), SettingsChange::default());
-    let done = context.core().put_settings(&Everything, names, options, &value, change).await;
+    let done = context.core().put_settings(&Everything, names, options, new, change).await;
     context.say(|| format!("settings {body} of [{names}] -> {done:?}"));
     if let Err(error) = &done {
         context.judge(&format!("settings of [{names}]"), error);
