@@ -75,7 +75,7 @@ impl Known {
     fn renewed<E: Env>(self, security: &Security<E>, now_ms: u64) -> Option<Self> {
         let state = security.authenticator.state();
         if state.version == self.version {
-            return Some(self);
+            return self.goes_on(&state, now_ms).then_some(self);
         }
         if self.proof().is_some_and(|proof| !proof.holds(&state)) {
             return None;
@@ -116,7 +116,7 @@ impl Caller {
         };
         let core = Rc::clone(core);
         let keeper = security.keeper.clone();
-        let seen = RefCell::new((keeper.state().version, Some(known.principal.clone())));
+        let seen = RefCell::new((known.version, Some(known.principal.clone())));
         let owner = known.principal.owner();
         let by_grant = known.wanted.is_some();
         Box::new(Lasting { core, keeper, seen, owner, origin: self.origin(head), by_grant })

@@ -93,7 +93,7 @@ impl Held {
             bytes: self.segment.len_bytes(),
             doc_count: self.segment.doc_count(),
             deleted_count: self.deleted_count(),
-            merging: self.is_merging || self.is_alone,
+            merging: self.is_merging,
         }
     }
 

@@ -46,6 +46,8 @@ use crate::state::Prior;
 const CHUNK_BYTES: usize = 1 << 20;
 /// Bytes of parsed documents of a chunk, about, from which on each is parsed when its turn comes.
 const ARENA_BYTES: usize = 32 << 20;
+/// A longer document that is parsed alone is parsed on a worker.
+const ALONE_HERE_BYTES_MAX: usize = 16 << 10;
 /// Chunks that are read ahead.
 const CHUNKS_AHEAD: usize = 4;
 /// Chunks that workers have at once: one that is parsed, and the next.
@@ -347,23 +349,20 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    /// Parses one document on a worker, in an arena of its own.
+    /// Parses one document into an arena of its own: on a worker where it is long.
     async fn parse_alone(&self, op: &Logged) -> Result<(Arena, Option<usize>)> {
         let mapping = self.mapping.borrow().clone();
-        let (id, source) = (op.id.clone(), op.source.clone());
-        self.work(move || {
+        let (id, source) = (op.id.clone(), op.source.clone().unwrap_or_default());
+        let bytes = mapping.reading_bytes(source.len());
+        let job = move || {
             let mut arena = Arena::new();
-            let doc = source
-                .as_ref()
-                .map(|source| parsed(&mut Parser::new(), &mapping, &id, source, &mut arena));
-            // There is room for it: it had no more where it was written.
-            let doc = match doc {
-                Some(Doc::Read(doc)) => Some(doc),
-                _ => None,
-            };
-            (arena, doc)
-        })
-        .await
+            match parsed(&mut Parser::new(), &mapping, &id, &source, &mut arena) {
+                Doc::Read(doc) => (arena, Some(doc)),
+                // It had room when it was written, but for what older versions let pass.
+                Doc::Unread | Doc::Later => (arena, None),
+            }
+        };
+        if bytes <= ALONE_HERE_BYTES_MAX { Ok(job()) } else { self.work(job).await }
     }
 
     async fn apply_logged(

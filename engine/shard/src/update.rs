@@ -134,7 +134,7 @@ impl<E: Env> Inner<E> {
                 let (source, parsed) = read.read(&mut parser, source, &mut updated.arena)?;
                 (source, parsed, Place::Part)
             } else {
-                let bytes = source.len();
+                let bytes = mapping.reading_bytes(source.len());
                 let doc_bytes_max = self.lease.total_bytes() / 4;
                 let job = move || {
                     let mut arena = Arena::bounded(doc_bytes_max);

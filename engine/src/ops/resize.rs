@@ -42,9 +42,9 @@ const BATCH_DOCS: usize = 500;
 /// Bytes of the sources of one batch, about.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// How long a document waits for memory, and how often it asks.
+/// How long a document waits for memory, and after how long it asks again at first; each time twice as long.
 const MEMORY_WAIT: Duration = Duration::from_secs(30);
-const MEMORY_POLL: Duration = Duration::from_millis(50);
+const MEMORY_PAUSE: Duration = Duration::from_millis(50);
 
 /// What becomes of the number of shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -328,16 +328,22 @@ impl<E: Env> Core<E> {
     async fn copy_docs(self: &Rc<Self>, docs: &[Moved], uuid: [u8; 16]) -> Result<()> {
         let clock = self.env.clock();
         let mut until = clock.monotonic() + MEMORY_WAIT;
-        let (mut left, mut together) = (docs, docs.len());
+        let (mut left, mut together, mut pause) = (docs, docs.len(), MEMORY_PAUSE);
         while !left.is_empty() {
             let (some, rest) = left.split_at(together.min(left.len()));
             match self.copy_batch(some, uuid).await {
-                Ok(()) => (left, until) = (rest, clock.monotonic() + MEMORY_WAIT),
+                Ok(()) => {
+                    (left, pause) = (rest, MEMORY_PAUSE);
+                    until = clock.monotonic() + MEMORY_WAIT;
+                }
                 Err(error) if error.status != 429 => return Err(error),
                 // Those that came through are written again, which changes nothing.
                 Err(_) if together > 1 => together = some.len() / 2,
                 Err(error) if clock.monotonic() > until => return Err(error),
-                Err(_) => clock.sleep(MEMORY_POLL).await,
+                Err(_) => {
+                    clock.sleep(pause).await;
+                    pause *= 2;
+                }
             }
             together = together.max(1);
         }

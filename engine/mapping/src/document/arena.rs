@@ -21,9 +21,10 @@ pub struct Arena {
     chunks: Vec<Chunk>,
     /// One past the last entry of each document.
     docs: Vec<u32>,
-    /// Where the document at hand begins in `bytes` and in `entries`, and how many bytes it may have.
+    /// Where the document at hand begins in each list, and how many bytes it may have in all.
     doc_start: usize,
     doc_entry: usize,
+    doc_chunk: usize,
     doc_bytes_max: usize,
 }
 
@@ -241,6 +242,7 @@ impl Arena {
             docs: Vec::new(),
             doc_start: 0,
             doc_entry: 0,
+            doc_chunk: 0,
             doc_bytes_max: doc_bytes_max.min(BYTES_MAX),
         }
     }
@@ -285,6 +287,7 @@ impl Arena {
             self.chunks.push(Chunk { start: 0, end: 0, next: 0 });
         }
         (self.doc_start, self.doc_entry) = (self.bytes.len(), self.entries.len());
+        self.doc_chunk = self.chunks.len();
         Mark { bytes: self.bytes.len(), entries: self.entries.len(), chunks: self.chunks.len() }
     }
 
@@ -311,7 +314,8 @@ impl Arena {
     pub(super) fn has_room(&self, more: usize) -> bool {
         let bytes = self.bytes.len().saturating_add(more);
         let entries = (self.entries.len() - self.doc_entry) * size_of::<Raw>();
-        bytes <= BYTES_MAX && bytes - self.doc_start + entries <= self.doc_bytes_max
+        let chunks = (self.chunks.len() - self.doc_chunk) * size_of::<Chunk>();
+        bytes <= BYTES_MAX && bytes - self.doc_start + entries + chunks <= self.doc_bytes_max
     }
 
     /// What is told where there is none.

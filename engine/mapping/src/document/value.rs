@@ -320,13 +320,18 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 fault.get_or_insert_with(|| fault::immense(&field.path, term));
                 return;
             }
-            let position = base.saturating_add(at);
+            let mut position = base.saturating_add(at);
+            if position > fault::POSITION_MAX {
+                if !replays {
+                    fault.get_or_insert_with(|| fault::position(&field.path, last, position));
+                    return;
+                }
+                // It was acknowledged before such were refused, and stays to be found.
+                position = fault::POSITION_MAX;
+            }
             // No position or length takes more than five bytes.
-            if position > fault::POSITION_MAX || !arena.has_room(term.len() + 10) {
-                fault.get_or_insert_with(|| match position > fault::POSITION_MAX {
-                    true => fault::position(&field.path, last, position),
-                    false => arena.is_full(),
-                });
+            if !arena.has_room(term.len() + 10) {
+                fault.get_or_insert_with(|| arena.is_full());
                 return;
             }
             arena.push_word(position - last, term);
@@ -342,9 +347,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         state.next = next.saturating_add(text.position_increment_gap);
         self.buffers.fields.of(field).text = state;
         self.present(field);
-        // Words beyond the greatest position were acknowledged once, and found by nobody.
-        let is_late = |error: &Error| replays && error.reason.starts_with("position");
-        fault.filter(|error| !is_late(error)).map_or(Ok(()), Err)
+        fault.map_or(Ok(()), Err)
     }
 
     /// Ends the document: texts without a word are told to be present.

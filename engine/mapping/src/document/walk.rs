@@ -175,6 +175,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
                 false => Err(fault::immense("_nested_path", object.path.as_bytes()).into()),
             };
         }
+        self.arena.check_room(object.path.len())?;
         self.nested_count += 1;
         let limit = self.mapping.settings().limits.nested_objects;
         if self.nested_count > limit && !self.replays() {
@@ -307,7 +308,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
 
     /// Adds a path that is no field's to the ignored ones, once.
     pub fn ignored_path(&mut self, path: &str) {
-        if !self.new.ignored.contains(path) {
+        if self.may_tell(path) && !self.new.ignored.contains(path) {
             self.new.ignored.insert(path.to_owned());
             self.tell_ignored(path);
         }
@@ -315,13 +316,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
 
     /// Tells that a value was left out; the document itself has the list, not nested ones.
     pub(super) fn tell_ignored(&mut self, path: &str) {
-        if path.len() > TERM_BYTES_MAX {
-            // What was acknowledged before stays, without that.
-            if !self.replays() {
-                self.new
-                    .late_fault
-                    .get_or_insert_with(|| fault::immense("_ignored", path.as_bytes()));
-            }
+        if !self.may_tell(path) {
             return;
         }
         if self.levels.is_empty() {
@@ -329,6 +324,20 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
         } else if !self.new.ignored_late.iter().any(|known| known == path) {
             self.new.ignored_late.push(path.to_owned());
         }
+    }
+
+    /// Can that path be told, and is there room for it? What was acknowledged before stays, without that.
+    fn may_tell(&mut self, path: &str) -> bool {
+        let late: usize = self.new.ignored_late.iter().map(String::len).sum();
+        let fault = match path.len() <= TERM_BYTES_MAX {
+            true if self.arena.has_room(path.len() + late) => return true,
+            true => self.arena.is_full(),
+            false => fault::immense("_ignored", path.as_bytes()),
+        };
+        if !self.replays() {
+            self.new.late_fault.get_or_insert(fault);
+        }
+        false
     }
 
     /// What a name may be, beside being known.

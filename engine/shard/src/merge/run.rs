@@ -115,9 +115,10 @@ impl<E: Env> Inner<E> {
     fn choose(&self, scope: Option<&Set<SegmentId>>, aim: Aim) -> Option<Vec<SegmentId>> {
         let state = self.state.borrow();
         let segments: Vec<&Held> = match scope {
-            None => state.segments.iter().collect(),
+            None => state.segments.iter().filter(|held| !held.is_alone).collect(),
             Some(scope) => {
-                state.segments.iter().filter(|held| scope.contains(&held.id())).collect()
+                let is_in = |held: &&Held| scope.contains(&held.id()) && !held.is_alone;
+                state.segments.iter().filter(is_in).collect()
             }
         };
         let candidates: Vec<policy::Candidate> =
