@@ -48,7 +48,7 @@ pub trait Fold: std::fmt::Debug + Send + Sync {
     /// The stage, fresh.
     fn stage(&self) -> Box<dyn Stage + '_>;
 
-    /// Bytes that it makes of one, about; at most where that depends on the text.
+    /// Bytes that it makes of one, about, where it cuts or joins; 1 of those that only change words or add some.
     fn expansion(&self) -> u32 {
         1
     }
