@@ -41,7 +41,7 @@ impl<E: Env> Keeper<E> {
     }
 
     /// Indices whose documents were still being copied when the process ended: nobody was told
-    /// that they are there.
+    /// that they are whole.
     pub(super) async fn remove_unfinished(&self) -> std::result::Result<(), consensus::Error> {
         let state = self.value.state();
         let uuids: Vec<[u8; 16]> =

@@ -70,15 +70,20 @@ fn what_was_left_open_ends_with_what_let_in() {
     });
 }
 
+/// The owner ann, and forty documents of hers.
+async fn stage_with_documents(client: &mut Client) {
+    stage(client, &[("ann", &[("a-*", "all")])]).await;
+    let lines: String = (0..40).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
+    client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+}
+
 /// What somebody did in another's name went on when its own key, token or record had ended, or the right to do so.
 #[test]
 fn what_is_done_in_anothers_name_ends_with_what_let_its_doer_in() {
     let sim = Sim::new(1);
     let env = sim.env();
     with_oauth_on(&sim, |mut client| async move {
-        stage(&mut client, &[("ann", &[("a-*", "all")])]).await;
-        let lines: String = (0..40).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
-        client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+        stage_with_documents(&mut client).await;
         let elastic = basic("elastic", "secret");
         let as_ann = [("es-security-runas-user", "ann")];
         let own = [("manage_own_api_key", "manage_token")];
@@ -140,9 +145,7 @@ fn work_ends_with_the_only_token_that_let_in() {
     let sim = Sim::new(1);
     let env = sim.env();
     with_oauth_on(&sim, |mut client| async move {
-        stage(&mut client, &[("ann", &[("a-*", "all")])]).await;
-        let lines: String = (0..40).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
-        client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+        stage_with_documents(&mut client).await;
         let made = json!({"client_name": "App", "redirect_uris": ["https://app.example/cb"],
             "scope": "index:*:all", "grant_types": ["authorization_code"]});
         let made = client.good("POST", "/_oauth/client", &json::to_string(&made)).await;
