@@ -397,14 +397,9 @@ impl<E: Env> Core<E> {
         }
         if matches!(call.work, Work::Update) {
             for shard in &held {
-                // What is written again is what was read: hidden fields would be lost.
-                if gate::ask(gate, SEARCH, &shard.name, &shard.via)?.fields.is_some() {
-                    return Err(Error::new(
-                        403,
-                        "security_exception",
-                        "Can't execute an update request if field or document level security is \
-                         enabled",
-                    ));
+                let limits = gate::ask(gate, SEARCH, &shard.name, &shard.via)?;
+                if limits.each().iter().any(|kind| kind.fields.is_some()) {
+                    return Err(hidden_fields());
                 }
             }
         }
@@ -448,6 +443,10 @@ impl<E: Env> Core<E> {
             let begun = self.env.clock().monotonic();
             let asked = Asked::new(part.gate, &request, Source::Call(&part.call.search), false);
             let run = self.find(asked, &part.held, part.begin).await?;
+            // The rights are those of this batch, not of the first.
+            if matches!(part.call.work, Work::Update) && run.cuts() {
+                return Err(hidden_fields());
+            }
             let last = run.merged.winners.last().map(|last| last.ranked.keys.as_slice().into());
             let reply = self.bring(asked, run, part.begin).await?;
             request.resume = last.or(request.resume);
@@ -566,6 +565,12 @@ impl<E: Env> Core<E> {
             }
         }
     }
+}
+
+/// What is written again is what was read: hidden fields would be lost.
+fn hidden_fields() -> Error {
+    let reason = "Can't execute an update request if field or document level security is enabled";
+    Error::new(403, "security_exception", reason)
 }
 
 /// As many slices as the smallest index asked has shards.

@@ -54,6 +54,8 @@ pub(super) struct Target {
     pub(super) open: Option<Arc<Bound>>,
     /// What gave hits second scores, where scores are explained.
     pub(super) rescored: Vec<Rescored>,
+    /// Fields are hidden from the caller: what is brought of a document is a part.
+    pub(super) cuts: bool,
 }
 
 /// A rescorer of one shard, and the documents that it looked at.
@@ -257,16 +259,17 @@ impl<E: Env> Core<E> {
                     let open = self.bind_away((index, boost), request, sight, kind).await;
                     open.ok().map(|open| open.bound)
                 };
-                kinds.push((meaning, open));
+                kinds.push((meaning, open, kind.fields.is_some()));
             }
             for shard in of_index {
-                for (meaning, open) in &kinds {
+                for (meaning, open, cuts) in &kinds {
                     let state = match (meaning, &shard.view) {
                         (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
                         (Ok(meaning), Ok(view)) => State::Ready(Arc::clone(view), meaning.clone()),
                     };
                     let (index, number, open) = (Arc::clone(index), shard.number, open.clone());
-                    targets.push(Target { index, number, state, open, rescored: Vec::new() });
+                    let (rescored, cuts) = (Vec::new(), *cuts);
+                    targets.push(Target { index, number, state, open, rescored, cuts });
                 }
             }
         }

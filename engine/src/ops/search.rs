@@ -139,6 +139,11 @@ impl<E: Env> Run<E> {
         shards_of(&self.targets).map(|it| (Arc::clone(&it.index), it.number)).collect()
     }
 
+    /// What is brought of a document may be a part of it: fields are hidden from the caller.
+    pub(super) fn cuts(&self) -> bool {
+        self.targets.iter().any(|target| target.cuts)
+    }
+
     /// Those of them of which hits are on the page.
     pub(super) fn with_hits(&self) -> Vec<(Arc<Index>, u32)> {
         let mut found: Vec<ShardId> = Vec::new();

@@ -185,6 +185,45 @@ fn work_ends_with_the_only_token_that_let_in() {
     });
 }
 
+/// What was read for a later batch was read with the rights of that moment, and written back with what had become
+/// hidden meanwhile left out: the documents lost it for good, and the task told of no failure.
+#[test]
+fn an_update_by_query_ends_when_fields_become_hidden() {
+    let sim = Sim::new(1);
+    with_oauth_on(&sim, |mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let lines: String = (0..12)
+            .map(|n| format!("{{\"index\":{{}}}}\n{{\"n\":{n},\"kept\":\"yes\"}}\n"))
+            .collect();
+        client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+        let role = |more: &str| {
+            format!(r#"{{"indices":[{{"names":["a-*"],"privileges":["read"]{more}}}]}}"#)
+        };
+        let writes = r#"{"indices":[{"names":["a-*"],"privileges":["write"]}]}"#;
+        client.good("PUT", "/_security/role/reads", &role("")).await;
+        client.good("PUT", "/_security/role/writes", writes).await;
+        let dan = r#"{"password":"dan-knows-this","roles":["reads","writes"]}"#;
+        client.good("PUT", "/_security/user/dan", dan).await;
+        client.authorize(Some(&basic("dan", "dan-knows-this")));
+        let work = "/a-1/_update_by_query?requests_per_second=1&scroll_size=2\
+                    &wait_for_completion=false";
+        let task = client.good("POST", work, "").await;
+        let task = at(&task, &["task"]).as_str().expect("its id").to_owned();
+        client.authorize(Some(&basic("elastic", "secret")));
+        let some = role(r#","field_security":{"grant":["n"]}"#);
+        client.good("PUT", "/_security/role/reads", &some).await;
+        let target = format!("/_tasks/{task}?wait_for_completion&timeout=60s");
+        let ended = client.good("GET", &target, "").await;
+        let reason = at(&ended, &["error", "reason"]).as_str().map(str::to_owned);
+        let refused =
+            "Can't execute an update request if field or document level security is enabled";
+        assert_eq!(reason.as_deref(), Some(refused), "{ended:?}");
+        client.good("POST", "/a-1/_refresh", "").await;
+        let whole = client.good("GET", "/a-1/_count?q=kept:yes", "").await;
+        assert_eq!(at(&whole, &["count"]).as_u64(), Some(12));
+    });
+}
+
 /// How many updates by query go on a little later.
 async fn at_work(client: &mut Client, env: &SimEnv) -> usize {
     env.clock().sleep(Duration::from_secs(5)).await;
