@@ -172,10 +172,7 @@ impl Principal {
                 }
             }
             Via::ApiKey(key) => Self::key(Arc::clone(state.keys.get(&key.id)?), state),
-            Via::Service(token) => {
-                let place = (token.account.clone(), token.name.clone());
-                Self::service(Arc::clone(state.service_tokens.get(&place)?), state)
-            }
+            Via::Service(token) => Self::service(Arc::clone(same_token(token, state)?), state),
             Via::Token(grant) => {
                 let grant = state.grant(grant.id)?;
                 Self::token(Arc::clone(grant), user(&grant.user, grant.uid)?, state)
@@ -265,6 +262,12 @@ impl Principal {
         &self.via
     }
 
+    /// Did a token come whose grant has others? Whether that very one still opens, its text alone tells.
+    pub fn presents_token(&self) -> bool {
+        let came = self.acting.as_deref().unwrap_or(self);
+        matches!(came.via, Via::Token(_) | Via::Oauth(_))
+    }
+
     /// Who acts in the user's name.
     pub fn acting(&self) -> Option<&Self> {
         self.acting.as_deref()
@@ -319,9 +322,7 @@ impl Principal {
             Via::Realm if self.user.realm == Realm::File => true,
             Via::Realm => is_there(&self.user.name, self.user.uid),
             Via::ApiKey(key) => state.keys.get(&key.id).is_some_and(|key| key.is_live(now_ms)),
-            Via::Service(token) => {
-                state.service_tokens.contains(&(token.account.clone(), token.name.clone()))
-            }
+            Via::Service(token) => same_token(token, state).is_some(),
             Via::Token(grant) | Via::Oauth(grant) => state
                 .grant(grant.family())
                 .is_some_and(|grant| is_there(&grant.user, grant.uid) && grant.is_live(now_ms)),
@@ -342,6 +343,12 @@ impl Principal {
     pub(crate) fn is_of(&self, user: &Arc<User>, state: &State) -> bool {
         Arc::ptr_eq(&self.user, user) && self.roles_version == state.roles_version
     }
+}
+
+/// The record of this token of a service account; none where it is gone, also where another one got its name.
+fn same_token<'s>(token: &ServiceToken, state: &'s State) -> Option<&'s Arc<ServiceToken>> {
+    let known = state.service_tokens.get(&(token.account.clone(), token.name.clone()))?;
+    (known.secret == token.secret).then_some(known)
 }
 
 /// Is it all-powerful?

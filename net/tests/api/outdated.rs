@@ -4,6 +4,7 @@ use http::client::Response;
 use json::json;
 
 use crate::browser::{Browser, basic, fields};
+use crate::consented;
 use crate::place::{Client, at, failure, with_oauth_clients};
 
 /// `vic`, and what gives that user the password `a-new-password` without a hash to make.
@@ -140,6 +141,73 @@ fn what_ends_while_a_body_comes_lets_nobody_in() {
             admin.good("POST", "/a/_refresh", "").await;
             let count = admin.good("GET", "/a/_count", "").await;
             assert_eq!(at(&count, &["count"]).as_u64(), Some(0));
+        });
+    }
+}
+
+/// A token ended alone, while the body came: the grant lived on by its others, and so did the request. One of a
+/// service account that got another's name was taken for that one.
+#[test]
+fn a_token_that_ends_while_a_body_comes_lets_nobody_in() {
+    const FORM: &str = "application/x-www-form-urlencoded";
+    const FLEET: &str = "/_security/service/elastic/fleet-server/credential/token/t";
+    for (kind, index) in [("own", "a-1"), ("application", "a-1"), ("service", ".fleet-actions-1")] {
+        with_oauth_clients(2, |mut clients| async move {
+            let [admin, thief] = &mut clients[..] else { panic!("two") };
+            let all = [("*", "all")];
+            let app = consented::stage(admin, &[("ann", &all)]).await;
+            admin.authorize(Some(&basic("elastic", "secret")));
+            let target = format!("/{index}/_doc");
+            admin.good("POST", &target, "{}").await;
+            let ask = r#"{"grant_type":"password","username":"ann","password":"ann-knows-this"}"#;
+            let token = match kind {
+                "own" => {
+                    let told = admin.good("POST", "/_security/oauth2/token", ask).await;
+                    assert!(at(&told, &["refresh_token"]).as_str().is_some());
+                    at(&told, &["access_token"]).as_str().expect("a token").to_owned()
+                }
+                "application" => {
+                    let scope = "index:*:all";
+                    let given = consented::promised(admin, &app, "ann", scope).await.1;
+                    given.expect("some")["Bearer ".len()..].to_owned()
+                }
+                _ => {
+                    let told = admin.good("POST", FLEET, "").await;
+                    at(&told, &["token", "value"]).as_str().expect("a token").to_owned()
+                }
+            };
+            let head = format!(
+                "POST {target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\
+                 Content-Type: application/json\r\nContent-Length: 70007\r\n\r\n"
+            );
+            for ends in [false, true] {
+                thief.write(format!("{head}{}", long("{\"n\"")).as_bytes()).await;
+                // Its head is judged by then.
+                admin.authorize(Some(&basic("elastic", "secret")));
+                admin.good("GET", "/_search", "").await;
+                if ends {
+                    let own = json::to_string(&json!({"token": (token.as_str())}));
+                    let form = format!("token={token}&client_id={}&client_secret={}", app.0, app.1);
+                    match kind {
+                        "own" => drop(admin.good("DELETE", "/_security/oauth2/token", &own).await),
+                        "application" => {
+                            admin.authorize(None);
+                            let kind = [("Content-Type", FORM)];
+                            let gone =
+                                admin.call_with("POST", "/revoke", &kind, form.as_bytes()).await;
+                            assert_eq!(gone.status, 200);
+                        }
+                        _ => {
+                            admin.good("DELETE", FLEET, "").await;
+                            admin.good("POST", FLEET, "").await;
+                        }
+                    }
+                }
+                thief.write(b":1}").await;
+                let answer = thief.answer("POST", &target).await;
+                let status = if ends { 401 } else { 201 };
+                assert_eq!(answer.status, status, "{kind}: {}", answer.text());
+            }
         });
     }
 }
