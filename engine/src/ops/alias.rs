@@ -8,6 +8,7 @@ use cluster::{Alias, AliasAction, Command, Index, State};
 use env::{Env, Spawn};
 
 use super::reached::Reached;
+use super::widened::ByName;
 use super::{IndicesOptions, alias_filter};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -141,6 +142,7 @@ impl<E: Env> Core<E> {
                 for one in &indices {
                     one.check_filter(gate, name, alias.filter.as_ref())?;
                 }
+                self.check_not_widened(gate, request, &indices).await?;
             }
             let indices: Vec<Arc<Index>> = indices.into_iter().map(|one| one.index).collect();
             let does = match &request.change {
@@ -297,6 +299,25 @@ impl<E: Env> Core<E> {
             }
         }
         Ok((removed.into_iter().collect(), found))
+    }
+
+    /// Do the names that are added give no more of the indices than their own names do?
+    async fn check_not_widened(
+        &self,
+        gate: &dyn Gate,
+        request: &AliasRequest,
+        indices: &[Reached],
+    ) -> Result<()> {
+        for name in &request.aliases {
+            let name = date_math::resolve(name, self.now_ms())?;
+            gate.index("indices:admin/aliases", &name)?;
+            let by_name = ByName::alias(gate, &name);
+            for one in indices {
+                self.env.spawn().yield_if_needed().await;
+                by_name.check_alias(&one.index.name)?;
+            }
+        }
+        Ok(())
     }
 
     /// The names that a request sets, of which its removals may take some.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 pub use cluster::StreamChange;
 use cluster::{Command, DataStream, Index, NewIndex, Outcome};
-use env::{Bytes, Env};
+use env::{Bytes, Env, Spawn};
 use json::json;
 use search::result::Key;
 
@@ -13,6 +13,7 @@ use super::IndicesOptions;
 use super::document::{WriteAction, WriteItem};
 use super::observe::{Health, IndexRow};
 use super::search::SearchCall;
+use super::widened::ByName;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Everything, Gate};
@@ -142,7 +143,13 @@ impl<E: Env> Core<E> {
     /// No such alias, no template, an index without a date `@timestamp`.
     pub async fn migrate_alias(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
         gate.index("indices:admin/data_stream/migrate", name)?;
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let state = self.state();
+        block::check_cluster(&state, Level::MetadataWrite)?;
+        let (by_name, via) = (ByName::stream(gate, name), [name.to_owned()]);
+        for index in state.aliases.get(name).iter().flat_map(|members| members.iter()) {
+            self.env.spawn().yield_if_needed().await;
+            by_name.check_stream(index, &via)?;
+        }
         self.done(Command::MigrateAlias { name: name.to_owned() }).await
     }
 
@@ -158,9 +165,13 @@ impl<E: Env> Core<E> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         for change in changes {
+            self.env.spawn().yield_if_needed().await;
             gate.index("indices:admin/data_stream/modify", &change.stream)?;
             if let Some(index) = state.index(&change.index) {
                 gate.index("indices:admin/data_stream/modify", &index.name)?;
+                if change.add {
+                    ByName::stream(gate, &change.stream).check_stream(&index.name, &[])?;
+                }
             }
         }
         self.done(Command::ModifyStreams { changes: changes.to_vec() }).await

@@ -61,6 +61,7 @@ pub mod suggest;
 pub mod template;
 pub mod vectors;
 mod weigh;
+mod widened;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.

@@ -80,6 +80,43 @@ fn an_index_is_copied_by_who_may_read_all_of_it() {
     });
 }
 
+/// Who looked after an index set it another name, by which a role let read; or put it into a data stream.
+#[test]
+fn another_name_gives_no_more_of_an_index() {
+    const MORE: &str = "403 security_exception: Adding an alias is not allowed when the alias has more \
+                        permissions than any of the indices";
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let template = r#"{"index_patterns":["t-stream"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/t-stream", "").await;
+        let time = r#"{"properties":{"@timestamp":{"type":"date"}}}"#;
+        client.good("PUT", "/w/_mapping", time).await;
+        let add = r#"{"actions":[{"add_backing_index":{"data_stream":"t-stream","index":"w"}}]}"#;
+        let shut = "403 security_exception: index [w] cannot be a part of data stream";
+        for who in ["docs", "fields", "keeper"] {
+            client.authorize(Some(&basic(who)));
+            assert_eq!(client.bad("PUT", "/w/_alias/t-name", "").await, MORE, "{who}");
+            let refused = client.bad("POST", "/_data_stream/_modify", add).await;
+            assert!(refused.starts_with(shut), "{who}: {refused}");
+            // A name by which it may no more.
+            client.good("PUT", "/w/_alias/w-name", "").await;
+            client.good("DELETE", "/w/_alias/w-name", "").await;
+            client.authorize(Some(&basic("elastic")));
+            client.good("PUT", "/w/_alias/t-moved", "").await;
+            client.authorize(Some(&basic(who)));
+            // Reading by an alias is what its role gives; where the index is named, too, that holds.
+            let moved = client.call("POST", "/_data_stream/_migrate/t-moved", "").await;
+            assert_ne!(moved.status, 200, "{who}: {}", moved.text());
+            client.authorize(Some(&basic("elastic")));
+            client.good("DELETE", "/w/_alias/t-moved", "").await;
+        }
+        client.authorize(Some(&basic("whole")));
+        assert_eq!(client.bad("PUT", "/w/_alias/t-name", "").await, MORE, "it may not write");
+        client.good("POST", "/_data_stream/_modify", add).await;
+    });
+}
+
 /// A filter of terms told whether documents that the caller does not see hold a word.
 #[test]
 fn terms_are_judged_without_hidden_documents() {
