@@ -138,6 +138,26 @@ pub(crate) struct Tally {
     initializing: u32,
 }
 
+impl Tally {
+    const NONE: Self = Self { worst: Health::Green, active: 0, initializing: 0 };
+
+    fn add(&mut self, (health, active, initializing): (Health, u32, u32)) {
+        self.worst = self.worst.max(health);
+        self.active += active;
+        self.initializing += initializing;
+    }
+}
+
+impl HealthWait {
+    /// Is this what is waited for?
+    fn is_met(&self, tally: &Tally) -> bool {
+        !self.in_vain
+            && self.status.is_none_or(|wanted| tally.worst <= wanted)
+            && (!self.no_initializing || tally.initializing == 0)
+            && self.active_shards.is_none_or(|wanted| tally.active >= wanted)
+    }
+}
+
 /// So many times as long as a look took, the next waiter stands back. Looks again of all waiters
 /// together thus take a tenth of the core at most, however many wait and however often the state
 /// changes.
@@ -179,18 +199,21 @@ impl<E: Env> Core<E> {
             let seen = self.seen();
             let begin = clock.monotonic();
             let (tally, missing) = self.tally(gate, expression, options, seen).await?;
-            let status = if missing { Health::Red } else { tally.worst };
-            let met = !missing
-                && !wait.in_vain
-                && wait.status.is_none_or(|wanted| status <= wanted)
-                && (!wait.no_initializing || tally.initializing == 0)
-                && wait.active_shards.is_none_or(|wanted| tally.active >= wanted);
+            let met = !missing && wait.is_met(&tally);
             if met || begin >= until {
                 let indices = self.health_of(gate, expression, options).await?;
                 let mut rows: Vec<IndexRow> =
                     indices.iter().map(|index| self.health_row(index)).collect();
                 rows.sort_by(|a, b| a.name.cmp(&b.name));
-                return Ok(HealthReply { status, timed_out: !met, indices: rows });
+                // Names were looked up meanwhile: colour and figures are of one moment, and that is this one.
+                let mut told = Tally::NONE;
+                rows.iter().for_each(|row| told.add((row.health, row.active, row.initializing)));
+                let met = !missing && wait.is_met(&told);
+                if met || begin >= until {
+                    let status = if missing { Health::Red } else { told.worst };
+                    return Ok(HealthReply { status, timed_out: !met, indices: rows });
+                }
+                continue;
             }
             let took = clock.monotonic().saturating_sub(begin);
             self.changed(seen, until).await;
@@ -255,13 +278,8 @@ impl<E: Env> Core<E> {
 
     fn count_up(&self, indices: &[Arc<Index>]) -> Tally {
         let directory = self.directory();
-        let mut tally = Tally { worst: Health::Green, active: 0, initializing: 0 };
-        for index in indices {
-            let (health, active, initializing) = standing(&directory, index);
-            tally.worst = tally.worst.max(health);
-            tally.active += active;
-            tally.initializing += initializing;
-        }
+        let mut tally = Tally::NONE;
+        indices.iter().for_each(|index| tally.add(standing(&directory, index)));
         tally
     }
 

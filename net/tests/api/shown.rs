@@ -3,7 +3,7 @@
 
 use json::{Value, json};
 
-use crate::place::{Client, at, with_node};
+use crate::place::{Client, at, with_clients, with_node};
 
 /// The body of an answer, whatever its status.
 async fn body(client: &mut Client, method: &str, target: &str, body: &str) -> (u16, Value) {
@@ -113,6 +113,35 @@ fn health_tells_of_the_indices_that_are_there() {
             body(&mut client, "GET", "/_cluster/health/no*,a?level=indices", "").await;
         assert_eq!((status, at(&told, &["status"]).as_str()), (200, Some("green")));
     });
+}
+
+/// The colour was of one moment, the figures beside it of another.
+#[test]
+fn the_colour_is_of_the_figures_beside_it() {
+    for seed in 0..8 {
+        with_clients(seed, 2, |clients| async move {
+            let [mut maker, mut other]: [Client; 2] = clients.try_into().ok().expect("two");
+            for name in 0..80 {
+                let body = r#"{"settings":{"number_of_replicas":0}}"#;
+                maker.good("PUT", &format!("/a{name}"), body).await;
+            }
+            let json = [("content-type", "application/json")];
+            let mut seen = [0, 0];
+            for replicas in [1, 0, 1, 0, 1, 0] {
+                let body = format!(r#"{{"index.number_of_replicas":{replicas}}}"#);
+                maker.send("PUT", "/a77/_settings", &json, body.as_bytes()).await;
+                for _ in 0..4 {
+                    let health = other.good("GET", "/_cluster/health", "").await;
+                    let lacks = at(&health, &["unassigned_shards"]).as_u64() != Some(0);
+                    let expected = if lacks { "yellow" } else { "green" };
+                    assert_eq!(at(&health, &["status"]).as_str(), Some(expected), "{health:?}");
+                    seen[usize::from(lacks)] += 1;
+                }
+                assert_eq!(maker.answer("PUT", "/a77/_settings").await.status, 200);
+            }
+            assert!(seen.iter().all(|&times| times > 0), "{seen:?}");
+        });
+    }
 }
 
 #[test]
