@@ -41,6 +41,8 @@ pub enum ErrorKind {
     JsonParse,
     /// A term that is too long to be stored.
     MaxBytesLengthExceeded,
+    /// A word behind the greatest position that Lucene can keep.
+    PositionTooGreat,
     /// A date that cannot be, an offset of the wrong form.
     DateTime,
     /// A name of a time zone that nobody knows.
@@ -60,7 +62,9 @@ impl ErrorKind {
             Self::StrictDynamicMapping => "strict_dynamic_mapping_exception",
             Self::MapperParsing => "mapper_parsing_exception",
             Self::Mapper => "mapper_exception",
-            Self::IllegalArgument | Self::AnalyzerMissing => "illegal_argument_exception",
+            Self::IllegalArgument | Self::AnalyzerMissing | Self::PositionTooGreat => {
+                "illegal_argument_exception"
+            }
             Self::IllegalState => "illegal_state_exception",
             Self::Arithmetic => "arithmetic_exception",
             Self::NumberFormat => "number_format_exception",

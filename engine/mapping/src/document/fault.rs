@@ -148,7 +148,7 @@ pub(super) const POSITION_MAX: u32 = i32::MAX as u32 - 128;
 /// A word behind [`POSITION_MAX`], which came after one at `last`.
 #[cold]
 pub(super) fn position(path: &str, last: u32, position: u32) -> Error {
-    Error::illegal_argument(match i32::try_from(position) {
+    let reason = match i32::try_from(position) {
         Ok(position) => format!(
             "position {position} is too large for field '{path}': max allowed position is {POSITION_MAX}"
         ),
@@ -158,7 +158,8 @@ pub(super) fn position(path: &str, last: u32, position: u32) -> Error {
              field '{path}'",
             position as i32,
         ),
-    })
+    };
+    Error::new(ErrorKind::PositionTooGreat, reason)
 }
 
 /// A document without a byte.

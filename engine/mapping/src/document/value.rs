@@ -378,7 +378,7 @@ fn offset(field: &Field) -> u32 {
 
 /// Is it no fault of the value?
 fn is_no_value(error: &Error) -> bool {
-    error.kind == ErrorKind::NoMemory || error.reason.starts_with("position ")
+    matches!(error.kind, ErrorKind::NoMemory | ErrorKind::PositionTooGreat)
 }
 
 fn is_immense(error: &Error) -> bool {
