@@ -63,8 +63,17 @@ impl<E: Env> Core<E> {
     /// # Errors
     /// A missing index, a version that is not the one asked for, a shard that does not serve.
     pub async fn get(self: &Rc<Self>, gate: &dyn Gate, request: &GetRequest) -> Result<GetReply> {
-        let state = self.state();
-        let (aim, sent) = self.begin_get(gate, "indices:data/read/get", &state, request).await?;
+        self.get_of(gate, &self.state(), request).await
+    }
+
+    /// As [`Self::get`]; what the name means is of the moment that is given.
+    pub(super) async fn get_of(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        state: &cluster::State,
+        request: &GetRequest,
+    ) -> Result<GetReply> {
+        let (aim, sent) = self.begin_get(gate, "indices:data/read/get", state, request).await?;
         self.finish_get(&aim, request, sent, &mut 0).await
     }
 

@@ -162,14 +162,24 @@ impl<E: Env> Core<E> {
         action: &'static str,
         call: &SearchCall,
     ) -> Result<Vec<HeldShard>> {
-        let state = self.state();
-        let sees = gate::sees(gate, action, &*state);
+        self.hold_of(gate, action, &self.state(), call).await
+    }
+
+    /// As [`Self::hold`]; what the names mean is of the moment that is given.
+    pub(super) async fn hold_of(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        state: &cluster::State,
+        call: &SearchCall,
+    ) -> Result<Vec<HeldShard>> {
+        let sees = gate::sees(gate, action, state);
         let names = Call::new(call.options);
         let now_ms = self.now_ms();
-        let asked = Named { action, expression: &call.indices, names: &*state, now_ms };
+        let asked = Named { action, expression: &call.indices, names: state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
         let pause = self.pause();
-        let resolved = resolve(&*state, &call.indices, names, now_ms, sees, &pause).await;
+        let resolved = resolve(state, &call.indices, names, now_ms, sees, &pause).await;
         let mut resolved = resolved.map_err(told)?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut held = Vec::new();

@@ -49,13 +49,15 @@ pub struct VectorsReply {
 }
 
 impl<E: Env> Core<E> {
-    /// The term vectors of a document.
+    /// The term vectors of a document. What its index's name means is of the moment that is given: all
+    /// documents of a request share it, and the shard and the document of one do.
     ///
     /// # Errors
     /// A missing index, an analyzer that is not there, a shard that does not serve.
     pub async fn term_vectors(
         self: &Rc<Self>,
         gate: &dyn Gate,
+        moment: &cluster::State,
         call: &VectorsCall,
     ) -> Result<VectorsReply> {
         let begin = self.env.clock().monotonic();
@@ -66,7 +68,7 @@ impl<E: Env> Core<E> {
             routing: vec![routing],
             ..SearchCall::default()
         };
-        let held = self.hold(gate, ACTION, &search).await?;
+        let held = self.hold_of(gate, ACTION, moment, &search).await?;
         let Some(shard) = held.into_iter().next() else {
             return Err(Error::index_not_found(&call.get.index, "index_or_alias"));
         };
@@ -83,7 +85,7 @@ impl<E: Env> Core<E> {
             Some(source) => Some(source.clone()),
             None => {
                 reply.id = Some(call.get.id.clone());
-                let found = self.get(gate, &call.get).await?.found;
+                let found = self.get_of(gate, moment, &call.get).await?.found;
                 reply.found = found.is_some();
                 reply.version = found.as_ref().map_or(0, |found| found.version);
                 found.and_then(|found| found.source)

@@ -27,7 +27,7 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if asked.get.id.is_empty() && asked.artificial.is_none() {
         return Err(Error::validation(&["id or doc is missing"]));
     }
-    let mut reply = call.core.term_vectors(call.gate, &asked).await?;
+    let mut reply = call.core.term_vectors(call.gate, &call.core.state(), &asked).await?;
     let memory = reply.memory.take();
     let mut body = Vec::new();
     write(call, &mut Writer::new(&mut body), reply).await;
@@ -91,12 +91,12 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(Error::validation(&["multi term vectors: no documents requested"]));
     }
     check_count(asked.len())?;
-    let mut memory = call.core.room("term_vectors", 0)?;
+    let (mut memory, moment) = (call.core.room("term_vectors", 0)?, call.core.state());
     let mut body = Vec::new();
     let mut writer = Writer::new(&mut body);
     writer.begin_object().key("docs").begin_array();
     for one in &asked {
-        let reply = call.core.term_vectors(call.gate, one).await;
+        let reply = call.core.term_vectors(call.gate, &moment, one).await;
         // What does not fit any more fails alone. Of the others the text stays until all are answered.
         let reply = reply.and_then(|mut reply| {
             if let Some(taken) = &mut reply.memory {

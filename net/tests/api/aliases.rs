@@ -1,5 +1,7 @@
 //! Aliases: what may be set, and what is refused.
 
+use std::collections::BTreeSet;
+
 use json::{Value, json};
 
 use crate::place::{Client, at, at_once, value, with_clients, with_node};
@@ -260,4 +262,37 @@ fn a_pattern_that_meets_data_streams_sets_no_alias() {
         let left = client.good("GET", "/_alias", "").await;
         assert_eq!(at(&left, &["logsold", "aliases"]), &json!({}));
     });
+}
+
+/// The documents of one request were of two indices, where their alias was moved while it was answered; and the
+/// shard that was asked could be of the one, the document of the other.
+#[test]
+fn term_vectors_of_a_request_are_of_one_index() {
+    for seed in 0..8 {
+        with_clients(seed, 2, |clients| async move {
+            let [mut mover, mut reader]: [Client; 2] = clients.try_into().ok().expect("two");
+            for index in ["a", "b"] {
+                mover.good("PUT", &format!("/{index}/_doc/1?refresh"), r#"{"t":"word"}"#).await;
+            }
+            mover.good("PUT", "/a/_alias/m", "").await;
+            let body = json::to_string(&json!({"ids": (vec!["1"; 60])}));
+            let moves = |from: &str, to: &str| {
+                format!(
+                    r#"{{"actions":[{{"remove":{{"index":"{from}","alias":"m"}}}},{{"add":{{"index":"{to}","alias":"m"}}}}]}}"#
+                )
+            };
+            let json = [("content-type", "application/json")];
+            for (from, to) in [("a", "b"), ("b", "a"), ("a", "b"), ("b", "a")] {
+                mover.send("POST", "/_aliases", &json, moves(from, to).as_bytes()).await;
+                for _ in 0..4 {
+                    let told = reader.good("POST", "/m/_mtermvectors", &body).await;
+                    let docs = at(&told, &["docs"]).as_array().expect("a list");
+                    let names: BTreeSet<&str> =
+                        docs.iter().filter_map(|doc| at(doc, &["_index"]).as_str()).collect();
+                    assert_eq!(names.len(), 1, "seed {seed}: {names:?}");
+                }
+                assert_eq!(mover.answer("POST", "/_aliases").await.status, 200);
+            }
+        });
+    }
 }
