@@ -20,7 +20,7 @@ use super::stats::Stats;
 use crate::core::Core;
 use crate::host::call::Message;
 use crate::host::serve::Slot;
-use crate::node::Entry;
+use crate::node::Primary;
 
 /// What shards counted that a core has closed.
 pub(crate) struct Past<E: Env> {
@@ -98,13 +98,15 @@ impl<E: Env> Core<E> {
             };
             let reader = shard.reader();
             let mut stats = Stats::of(&reader, shard.stats(), self.now_ms());
-            let serves = matches!(directory.shards.get(&id), Some(Entry::Open(_)));
-            match indices.get(&id.index) {
-                Some(index) if serves => {
+            let serves = |index: &&&Index| {
+                matches!(directory.primary(index, id.number), Primary::Started(_))
+            };
+            match indices.get(&id.index).filter(serves) {
+                Some(index) => {
                     stats.loaded = field_sizes::loaded(&index.mapping, &reader.view.load());
                 }
-                // Damaged, or not there yet, or no more: only what it has counted is left.
-                _ => stats = stats.counters(),
+                // Damaged, or not whole yet, or no more: only what it has counted is left.
+                None => stats = stats.counters(),
             }
             looked.push((id, reader, stats));
             self.env.spawn().yield_if_needed().await;

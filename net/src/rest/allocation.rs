@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use base::ShardId;
 use cluster::Index;
-use engine::node::{Entry, Primary};
+use engine::node::Primary;
 use engine::{Error, Result};
 use env::Env;
 use env::machine::Volume;
@@ -240,8 +239,7 @@ fn disk_info<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, volume: &Volum
     let directory = call.core.directory();
     for index in call.core.state().indices.values() {
         for number in 0..index.settings.shard_count() {
-            let shard = ShardId { index: index.uuid, number };
-            if let Some(Entry::Open(reader)) = directory.shards.get(&shard) {
+            if let Primary::Started(reader) = directory.primary(index, number) {
                 let bytes = reader.view.load().len_bytes();
                 writer.field_u64(&format!("[{}][{number}][p]_bytes", index.name), bytes);
             }
