@@ -191,6 +191,36 @@ fn what_is_refused_is_noted_with_who_and_why() {
     });
 }
 
+/// A change of a user or a role was noted without whose it was.
+#[test]
+fn a_change_is_noted_with_what_it_is_of() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let password = r#"{"password":"tom-knows-this"}"#;
+        let user = r#"{"password":"tom-knew-this","roles":[]}"#;
+        for (method, target, body, event, (name, expected)) in [
+            ("PUT", "/_security/role/r", "{}", "role_changed", ("target_role", "r")),
+            ("PUT", "/_security/user/tom", user, "user_changed", ("target_user", "tom")),
+            (
+                "POST",
+                "/_security/user/tom/_password",
+                password,
+                "password_reset",
+                ("target_user", "tom"),
+            ),
+            ("PUT", "/_security/user/tom/_disable", "", "user_disabled", ("target_user", "tom")),
+            ("PUT", "/_security/user/tom/_enable", "", "user_enabled", ("target_user", "tom")),
+            ("DELETE", "/_security/user/tom", "", "user_deleted", ("target_user", "tom")),
+            ("DELETE", "/_security/role/r", "", "role_deleted", ("target_role", "r")),
+        ] {
+            client.good(method, target, body).await;
+            let lines = told.of(event);
+            assert_eq!(lines.len(), 1, "{method} {target}: {lines:?}");
+            assert_eq!(at(&lines[0], &[name]).as_str(), Some(expected), "{method} {target}");
+        }
+    });
+}
+
 /// The store told addresses with their ports, and this half without.
 #[test]
 fn both_halves_tell_an_address_alike() {
