@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use engine::{Core, Error, Gate, Result};
+use env::budget::Taken;
 use env::{Bytes, Env};
 use http::Head;
 use json::{Value, Writer};
@@ -54,6 +55,8 @@ pub struct Call<'a, E: Env> {
     pub told: RefCell<Told>,
     /// Seconds until the caller may ask again, where the answer is 429 and the time is known.
     pub wait_seconds: Cell<Option<u64>>,
+    /// Memory for what the engine makes of a large body, where it was taken before.
+    pub room: Cell<Option<Taken>>,
 }
 
 impl<E: Env> Call<'_, E> {

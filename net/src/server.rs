@@ -554,7 +554,7 @@ impl<E: Env> Inner<E> {
         params.check(&String::from_utf8_lossy(target.path()), route.params, of_path, has_body)?;
         self.router.complete(route, &mut path, &params);
         let body = self.plain_body(head, body, &mut memory).await?;
-        self.room_to_read(route.family(), &body, &mut memory).await?;
+        let room = self.room_to_read(route.family(), &body, &mut memory).await?;
         let body = match encoding_of(head, &body)? {
             Ok(Encoding::Json) => body,
             Ok(Encoding::Yaml | Encoding::Cbor) if route.api.takes_lines() => {
@@ -598,6 +598,7 @@ impl<E: Env> Inner<E> {
             left,
             told: std::cell::RefCell::default(),
             wait_seconds: std::cell::Cell::default(),
+            room: room.into(),
         };
         if params.text("ignore_throttled").is_some() {
             gate.warn(IGNORE_THROTTLED);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::{PrimaryTerm, SeqNo};
 use env::Bytes;
+use env::budget::Taken;
 use json::Value;
 use mapping::document::Arena;
 
@@ -25,6 +26,8 @@ pub struct WriteBatch {
     pub arena: Arena,
     /// What to do.
     pub ops: Vec<Operation>,
+    /// Memory that was taken for it before; what it lacks beside is taken where it is decided.
+    pub room: Vec<Taken>,
 }
 
 /// One operation.

@@ -98,18 +98,30 @@ impl Job {
     }
 }
 
-/// Bytes that doing a batch takes, at most.
-fn needed_bytes(batch: &WriteBatch) -> usize {
-    let ops = batch.ops.iter().map(|op| {
-        let source = match &op.kind {
+impl WriteBatch {
+    /// Bytes that doing it takes, at most.
+    pub fn needed_bytes(&self) -> usize {
+        let ops = self.ops.iter().map(Operation::needed_bytes);
+        ops.sum::<usize>() + self.arena_bytes()
+    }
+
+    /// The part of [`WriteBatch::needed_bytes`] that is its arena's.
+    pub fn arena_bytes(&self) -> usize {
+        2 * self.arena.size_bytes()
+    }
+}
+
+impl Operation {
+    /// Bytes that doing it takes, at most, beside what its document takes in the arena.
+    pub fn needed_bytes(&self) -> usize {
+        let source = match &self.kind {
             // Kept until the refresh, and copied into the log's record on the way there.
             Kind::Index { source, .. } => 2 * source.len(),
             // What stands there and what it becomes are taken when they are known (`update`).
             Kind::Update(_) | Kind::Delete => 0,
         };
-        OP_BYTES + op.id.len() + op.routing.as_ref().map_or(0, String::len) + source
-    });
-    ops.sum::<usize>() + 2 * batch.arena.size_bytes()
+        OP_BYTES + self.id.len() + self.routing.as_ref().map_or(0, String::len) + source
+    }
 }
 
 /// Undoes the deciding of one operation.
@@ -144,9 +156,9 @@ impl<E: Env> Inner<E> {
     }
 
     async fn decide_batch(self: &Rc<Self>, incoming: Incoming) {
-        let Incoming { batch, reply, current } = incoming;
-        let refusal = self.refusal(&batch);
-        let WriteBatch { mapping_version, arena, ops } = batch;
+        let Incoming { mut batch, reply, current } = incoming;
+        let refusal = self.refusal(&mut batch);
+        let WriteBatch { mapping_version, arena, ops, .. } = batch;
         let count = ops.len();
         let taken = match refusal {
             Ok(taken) => taken,
@@ -159,7 +171,7 @@ impl<E: Env> Inner<E> {
             arena,
             answers: RefCell::new((0..count).map(|_| None).collect()),
             reply: RefCell::new(Some(reply)),
-            taken: RefCell::new(vec![taken]),
+            taken: RefCell::new(taken),
             is_applied: Cell::new(false),
             is_stopped: Cell::new(false),
             current: Cell::new(Some(current)),
@@ -180,14 +192,14 @@ impl<E: Env> Inner<E> {
     }
 
     /// Memory for the batch, or the answer that all its operations get.
-    fn refusal(self: &Rc<Self>, batch: &WriteBatch) -> Result<Taken, WriteError> {
+    fn refusal(self: &Rc<Self>, batch: &mut WriteBatch) -> Result<Vec<Taken>, WriteError> {
         if self.phase.get() == Phase::Closed {
             return Err(WriteError::Failed { error: Error::Closed, durable_unknown: false });
         }
         if let Some(error) = self.failure() {
             return Err(WriteError::Failed { error, durable_unknown: false });
         }
-        let needed_bytes = needed_bytes(batch);
+        let needed_bytes = batch.needed_bytes();
         let gc_deletes = self.config.borrow().gc_deletes;
         let now = self.env.clock().monotonic();
         let has_room = {
@@ -199,7 +211,19 @@ impl<E: Env> Inner<E> {
         if !self.log().admits(needed_bytes / 2) {
             return Err(WriteError::Rejected { needed_bytes });
         }
-        match self.lease.take(needed_bytes) {
+        let mut taken = std::mem::take(&mut batch.room);
+        let mut lacking = needed_bytes;
+        for piece in &mut taken {
+            piece.shrink_to(lacking);
+            piece.hand_to(self.lease.holder());
+            lacking -= piece.bytes();
+        }
+        let rest = self.lease.take(lacking);
+        let taken = rest.map(|rest| {
+            taken.push(rest);
+            taken
+        });
+        match taken {
             Some(taken) if has_room => Ok(taken),
             _ => {
                 self.make_room();

@@ -36,7 +36,7 @@ fn upsert(id: &str, text: &str) -> Operation {
 
 async fn send(shard: &Shard<SimEnv>, ops: Vec<Operation>) -> shard::Answers {
     let mapping_version = mapping().version();
-    shard.write(WriteBatch { mapping_version, arena: Arena::new(), ops }).await
+    shard.write(WriteBatch { mapping_version, arena: Arena::new(), ops, room: Vec::new() }).await
 }
 
 async fn text(shard: &Shard<SimEnv>, id: &str) -> String {

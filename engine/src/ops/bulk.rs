@@ -13,6 +13,7 @@ use std::sync::Arc;
 use base::ShardId;
 use base::hash::Map;
 use cluster::{DataStream, Index};
+use env::budget::Taken;
 use env::{Bytes, Clock, Env, Random, Spawn};
 use shard::WriteError;
 
@@ -68,8 +69,19 @@ pub struct BulkReply {
 impl<E: Env> Core<E> {
     /// Does many writes. Items stand alone: one that fails leaves the others unharmed.
     pub async fn bulk(self: &Rc<Self>, gate: &dyn Gate, request: BulkRequest) -> BulkReply {
+        self.bulk_within(gate, request, None).await
+    }
+
+    /// As [`Core::bulk`], with memory that was taken for what the shards need: they take what it lacks, and what
+    /// they leave comes back once all have theirs.
+    pub async fn bulk_within(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: BulkRequest,
+        room: Option<Taken>,
+    ) -> BulkReply {
         let begin = self.env.clock().monotonic();
-        let results = self.write_all(gate, "indices:data/write/bulk[s]", &request).await;
+        let results = self.write_all(gate, "indices:data/write/bulk[s]", &request, room).await;
         let mut items = Vec::with_capacity(results.len());
         for (at, (item, (id, result))) in request.items.into_iter().zip(results).enumerate() {
             let id = id.or(item.id);
@@ -96,7 +108,7 @@ impl<E: Env> Core<E> {
             WriteAction::Index | WriteAction::Create => "indices:data/write/index",
         };
         let request = BulkRequest { items: vec![item], refresh };
-        let mut results = self.write_all(gate, action, &request).await;
+        let mut results = self.write_all(gate, action, &request, None).await;
         match results.pop() {
             Some((_, result)) => result,
             None => Err(Error::internal("a write without an answer")),
@@ -109,6 +121,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         action: &'static str,
         request: &BulkRequest,
+        mut room: Option<Taken>,
     ) -> Vec<(Option<String>, Result<Written>)> {
         let spawn = self.env.spawn();
         let mut results: Vec<Option<Result<Written>>> = Vec::with_capacity(request.items.len());
@@ -148,7 +161,7 @@ impl<E: Env> Core<E> {
                 &aims,
                 &mut groups,
                 &mut results,
-                request.refresh,
+                (request.refresh, room.take()),
             );
             let rests = sent.await;
             if rests.is_empty() {
@@ -186,13 +199,23 @@ impl<E: Env> Core<E> {
         aims: &[Option<Aim>],
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
-        refresh: Refresh,
+        (refresh, mut room): (Refresh, Option<Taken>),
     ) -> Vec<Rest> {
-        let prepared = self.prepare(items, aims, groups, results).await;
+        let room_bytes = room.as_ref().map_or(0, Taken::bytes);
+        let prepared = self.prepare(items, aims, groups, results, room_bytes).await;
         let begun = self.env.clock().monotonic();
         let mut under_way = Vec::new();
         for (at, batch) in prepared.into_iter().enumerate() {
-            let Some((batch, mapping, members)) = batch else { continue };
+            let Some((mut batch, mapping, members)) = batch else { continue };
+            if let Some(room) = &mut room {
+                let mut needed_bytes = batch.arena_bytes();
+                for (round, op) in batch.ops.iter().enumerate() {
+                    needed_bytes += op.needed_bytes();
+                    self.env.spawn().yield_at(round).await;
+                }
+                let has: usize = batch.room.iter().map(Taken::bytes).sum();
+                batch.room.push(room.split(needed_bytes.saturating_sub(has)));
+            }
             let shard = ShardId { index: groups[at].index.uuid, number: groups[at].number };
             let sent = match self.settled(shard).await {
                 Ok(()) => Ok(self.send(shard, |reply| ShardCall::Write {
@@ -205,6 +228,7 @@ impl<E: Env> Core<E> {
             };
             under_way.push((at, members, sent));
         }
+        drop(room);
         // A lone write shares its sync with all those that come meanwhile.
         let _resting = (items.len() == 1).then(|| self.turns.rest());
         let mut rests = Vec::new();

@@ -47,6 +47,10 @@ pub(super) struct Group {
 /// the request.
 pub(super) type Prepared = (WriteBatch, Arc<Mapping>, Vec<usize>);
 
+/// Documents that a worker parsed: where they lie, the number of each or what is wrong with it, by position in
+/// the request, and the memory that they take until the shard has them.
+type Aside = (Arena, Map<usize, Result<u32>>, Vec<Taken>);
+
 /// An item that names an existing index.
 pub(super) struct Aim {
     pub(super) group: usize,
@@ -64,13 +68,15 @@ pub(super) struct Rest {
 }
 
 impl<E: Env> Core<E> {
-    /// Parses every document; what each group sends, with the positions of its members.
+    /// Parses every document; what each group sends, with the positions of its members. Memory for so much of
+    /// what they become is taken already.
     pub(super) async fn prepare(
         self: &Rc<Self>,
         items: &[WriteItem],
         aims: &[Option<Aim>],
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
+        mut room_bytes: usize,
     ) -> Vec<Option<Prepared>> {
         let mut out: Vec<Option<Prepared>> = groups.iter().map(|_| None).collect();
         let mut todo: Vec<usize> = (0..groups.len()).collect();
@@ -81,7 +87,9 @@ impl<E: Env> Core<E> {
                 let sketch = sketches
                     .entry(group.index.uuid)
                     .or_insert_with(|| Sketch::new(&group.index, &self.lease));
-                let batch = self.parse_group(items, aims, group, sketch, results).await;
+                let parsed = self.parse_group(items, aims, group, sketch, results, room_bytes);
+                let batch = parsed.await;
+                room_bytes = room_bytes.saturating_sub(batch.0.arena.size_bytes());
                 out[at] = Some(batch);
             }
             let deltas: Vec<([u8; 16], Delta)> = sketches
@@ -157,10 +165,11 @@ impl<E: Env> Core<E> {
         group: &Group,
         sketch: &mut Sketch,
         results: &mut [Option<Result<Written>>],
+        room_bytes: usize,
     ) -> Prepared {
-        let aside = self.parse_aside(items, aims, group, sketch).await;
-        let (mut arena, mut read) =
-            aside.unwrap_or_else(|| (arena_of(&self.lease), Map::default()));
+        let aside = self.parse_aside(items, aims, group, sketch, room_bytes).await;
+        let (mut arena, mut read, room) =
+            aside.unwrap_or_else(|| (arena_of(&self.lease), Map::default(), Vec::new()));
         let mut parser = self.parser.take();
         // The slow log tells what an updated document became, which its shard alone knows.
         let told = self.shared.config.info.slow_log.is_some()
@@ -214,7 +223,7 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
         }
         self.parser.replace(parser);
-        let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops };
+        let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops, room };
         (batch, Arc::clone(&sketch.mapping), members)
     }
 
@@ -227,7 +236,8 @@ impl<E: Env> Core<E> {
         aims: &[Option<Aim>],
         group: &Group,
         sketch: &mut Sketch,
-    ) -> Option<(Arena, Map<usize, Result<u32>>)> {
+        room_bytes: usize,
+    ) -> Option<Aside> {
         let is_long = |at: &usize| {
             let item = &items[*at];
             let bytes = sketch.mapping.reading_bytes(item.source.len());
@@ -248,25 +258,30 @@ impl<E: Env> Core<E> {
         let job = move || {
             let (mut parser, mut arena) = (Parser::new(), arena_of(&lease));
             let mut read = Map::default();
-            // What the documents become may be much more than their text, which was counted. (The shard
-            // takes it for itself, when it has them.)
-            let mut taken = lease.take(0);
-            for (at, id, is_routed, source) in docs {
-                let has = taken.as_ref().map_or(0, Taken::bytes);
+            // What the documents become may be much more than their text, which was counted.
+            let mut room = lease.take(0);
+            let mut pay = |arena: &Arena| {
+                let has = room_bytes + room.as_ref().map_or(0, Taken::bytes);
                 let lacking = arena.size_bytes().saturating_sub(has);
-                if !taken.as_mut().is_some_and(|taken| taken.grow(lacking)) {
-                    let total = lease.total_bytes();
-                    read.insert(at, Err(Error::no_memory("documents", lacking, total)));
-                    continue;
+                match room.as_mut().is_some_and(|room| lacking == 0 || room.grow(lacking)) {
+                    true => Ok(()),
+                    false => Err(Error::no_memory("documents", lacking, lease.total_bytes())),
                 }
+            };
+            for (at, id, is_routed, source) in docs {
                 parser.set_routed(is_routed);
-                read.insert(at, own.parse(&mut parser, &id, &source, &mut arena));
+                let parsed = own.parse(&mut parser, &id, &source, &mut arena).and_then(|doc| {
+                    let paid = pay(&arena);
+                    // It would else be counted against those that fit.
+                    paid.inspect_err(|_| arena.forget_last()).map(|()| doc)
+                });
+                read.insert(at, parsed);
             }
-            (own, arena, read)
+            (own, (arena, read, room.into_iter().collect()))
         };
-        let (own, arena, read) = self.work(job).await.ok()?;
+        let (own, aside) = self.work(job).await.ok()?;
         *sketch = own;
-        Some((arena, read))
+        Some(aside)
     }
 
     /// The script of an update, ready for the shard.

@@ -390,7 +390,8 @@ impl<E: Env> Core<E> {
                 .await
                 .map_err(|down| down.error(&self.state(), index, shard.number))?;
             let mapping = Arc::clone(&index.mapping);
-            let batch = WriteBatch { mapping_version: mapping.version(), arena, ops };
+            let batch =
+                WriteBatch { mapping_version: mapping.version(), arena, ops, room: Vec::new() };
             let sent = self.send(shard, |reply| ShardCall::Write {
                 batch,
                 mapping,

@@ -7,6 +7,9 @@
 //!    left: that is for those who cannot wait here, as shards and searches.
 //! 3. Who asks for memory waits for what they give back, at most [`ROUNDS_MAX`] times [`ROUND`]; where
 //!    nobody gives way the answer comes at once.
+//! 4. Who holds a large body and lacks memory to read it waits for other requests to end, one at a time: the first
+//!    that finds too little. Who comes meanwhile with a large one is served or refused at once, and what the
+//!    refused held is there for the others.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,6 +31,13 @@ pub(crate) const PRESSED_PART: usize = 64;
 /// Where memory lacks a stranger has so long to shake hands and say who it is.
 const STRANGER_GRACE: Duration = Duration::from_secs(1);
 
+/// So long one waits for other requests to give back what they hold, and looks so often.
+pub(crate) const IN_LINE_MAX: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Who asks for less is not kept from it by who waits: that is many times as much.
+const PASSES_BYTES_MAX: usize = 4 << 20;
+
 /// The room of one core.
 pub struct Room<E> {
     env: E,
@@ -40,6 +50,8 @@ pub struct Room<E> {
     owed: Cell<usize>,
     /// When somebody was asked last.
     relieved: Cell<Duration>,
+    /// Somebody waits for other requests to end.
+    is_awaited: Cell<bool>,
     /// Told how many are open where some end, or are refused, because memory lacks.
     told: Box<dyn Fn(usize)>,
 }
@@ -55,6 +67,7 @@ impl<E: Env> Room<E> {
             open: Cell::new(0),
             owed: Cell::new(0),
             relieved: Cell::default(),
+            is_awaited: Cell::default(),
             told,
         })
     }
@@ -92,6 +105,46 @@ impl<E: Env> Room<E> {
         given
     }
 
+    /// What `attempt` gives, which needs so much memory beside what its request holds already: at once, or when
+    /// others have ended. None where another waits already and it is not there at once, where even all of them hold
+    /// too little, and after [`IN_LINE_MAX`].
+    ///
+    /// Many large bodies that come together would else take all there is, each find nothing left to be read with,
+    /// and all be refused.
+    pub async fn in_line<T>(
+        &self,
+        (bytes, held): (usize, usize),
+        mut attempt: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        if bytes <= PASSES_BYTES_MAX {
+            return self.patiently(bytes, attempt).await;
+        }
+        if self.is_awaited.replace(true) {
+            let given = attempt();
+            match given {
+                Some(_) => self.relieve(bytes),
+                None => self.tell(),
+            }
+            return given;
+        }
+        let _first = First(&self.is_awaited);
+        let begun = self.env.clock().monotonic();
+        let mut given = self.patiently(bytes, &mut attempt).await;
+        while given.is_none() && self.lease.is_within_reach(bytes, held) {
+            if self.env.clock().monotonic().saturating_sub(begun) >= IN_LINE_MAX {
+                break;
+            }
+            self.env.clock().sleep(LOOK).await;
+            given = attempt();
+        }
+        given
+    }
+
+    /// Somebody waits ([`Room::in_line`]).
+    pub fn is_awaited(&self) -> bool {
+        self.is_awaited.get()
+    }
+
     /// So much was taken: where memory is scarce now, about as much is to come back. Strangers are looked for once a
     /// [`ROUND`]: that is a walk over all that wait.
     pub(crate) fn relieve(&self, bytes: usize) {
@@ -127,5 +180,14 @@ impl<E: Env> Room<E> {
     /// One was refused for want of memory.
     pub(super) fn tell(&self) {
         (self.told)(self.open.get());
+    }
+}
+
+/// The one that waits, until this is dropped.
+struct First<'a>(&'a Cell<bool>);
+
+impl Drop for First<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
     }
 }

@@ -45,6 +45,11 @@ const DOCUMENT_VALUE_BYTES: usize = 48;
 /// What a value of any other JSON takes while it is read: a node of a tree, and what is made of it.
 const TREE_VALUE_BYTES: usize = 192;
 
+/// What the shards need for a body of documents, measured, as a multiple of it and for each of its values: the text
+/// and its record in the log, the arena and what the buffer makes of it.
+const WRITE_PART: usize = 5;
+const WRITE_VALUE_BYTES: usize = 24;
+
 /// Bytes of a body that are looked at before others may run.
 const COUNT_STEP_BYTES: usize = 128 * 1024;
 
@@ -182,15 +187,17 @@ impl<E: Env> Inner<E> {
         Ok(Bytes::from(json))
     }
 
-    /// Memory for what a large body becomes when it is read. Small ones are gone again at once.
+    /// Memory for what a large body becomes when it is read. Small ones are gone again at once. What the shards
+    /// will need for a bulk is taken with it, and given: many that come together would else all be read, and then
+    /// all be refused. One that is alone need not have that before.
     pub(super) async fn room_to_read(
         &self,
         family: usize,
         body: &Bytes,
         memory: &mut Option<Memory>,
-    ) -> Result<()> {
+    ) -> Result<Option<Taken>> {
         if body.len() < COUNTED_BYTES_MIN {
-            return Ok(());
+            return Ok(None);
         }
         let value_bytes = match FAMILIES[family] {
             "bulk" | "document" => DOCUMENT_VALUE_BYTES,
@@ -202,7 +209,29 @@ impl<E: Env> Inner<E> {
             values += part.iter().filter(begins).count();
             self.core.env().spawn().yield_if_needed().await;
         }
-        self.grow(memory, body.len().saturating_add(values.saturating_mul(value_bytes))).await
+        let bytes = body.len().saturating_add(values.saturating_mul(value_bytes));
+        let Some(own) = memory.as_mut().filter(|own| own.may_grow(bytes)) else {
+            return self.grow(memory, bytes).await.map(|()| None);
+        };
+        let to_write = match FAMILIES[family] {
+            "bulk" => {
+                body.len().saturating_mul(WRITE_PART) + values.saturating_mul(WRITE_VALUE_BYTES)
+            }
+            _ => 0,
+        };
+        let wanted = (bytes.saturating_add(to_write), own.bytes());
+        let lease = self.room.lease();
+        let both = || {
+            let to_write = lease.take(to_write)?;
+            own.grow(bytes).then_some(to_write)
+        };
+        if let Some(to_write) = self.room.in_line(wanted, both).await {
+            return Ok((to_write.bytes() > 0).then_some(to_write));
+        }
+        match self.room.is_awaited() {
+            true => Err(self.no_memory(wanted.0)),
+            false => self.grow(memory, bytes).await.map(|()| None),
+        }
     }
 
     /// Memory for a large answer until the client has taken it, beside what was taken when it was made. Where

@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::place::{Client, at, with_node};
+use crate::place::{Client, at, with_memory, with_node};
 
 #[test]
 fn a_document_lives_through_its_versions() {
@@ -382,6 +382,29 @@ fn long_documents_are_counted_while_a_word_of_them_is_chosen() {
         let found = client.good("POST", "/a/_search", r#"{"_source":["q*"]}"#).await;
         let hits = at(&found, &["hits", "hits"]).as_array().expect("a list");
         assert_eq!(at(&hits[0], &["_source"]), &json!({"q": 1}));
+    });
+}
+
+#[test]
+fn what_a_worker_makes_of_a_document_is_counted_while_it_has_it() {
+    // Once only those before it were: the last, or the only one, took what nobody had counted until its shard did.
+    with_memory(128 << 20, |mut client, lease| async move {
+        client.good("PUT", "/a", r#"{"mappings":{"properties":{"x":{"type":"text"}}}}"#).await;
+        let body = format!(r#"{{"x":"{}"}}"#, "to be or not ".repeat(160_000));
+        let mut held: Vec<_> = std::iter::from_fn(|| lease.take(256 << 10)).collect();
+        let mut told = std::collections::BTreeSet::new();
+        loop {
+            let answer = client.call("PUT", "/a/_doc/1", &body).await;
+            if answer.status != 429 {
+                assert_eq!(answer.status, 201);
+                break;
+            }
+            let text = String::from_utf8_lossy(&answer.body);
+            let of = ["<http_request>", "<documents>", "coordinating operation"];
+            told.extend(of.into_iter().filter(|of| text.contains(of)));
+            assert!(held.pop().is_some(), "alone it has room");
+        }
+        assert!(told.contains("<documents>"), "{told:?}");
     });
 }
 

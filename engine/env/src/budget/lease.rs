@@ -123,12 +123,27 @@ impl Lease {
         Self { local: Arc::clone(&self.local), holder }
     }
 
+    /// Who takes by it.
+    pub fn holder(&self) -> Holder {
+        self.holder
+    }
+
     /// What this holder has taken, on all cores together. Not for a hot path: it takes a lock.
     pub fn held_by_all(&self) -> usize {
         let locals: Vec<Arc<Local>> =
             lock(&self.local.pool.locals).iter().filter_map(Weak::upgrade).collect();
         let held = locals.iter().map(|it| it.held[self.holder as usize].load(Ordering::Relaxed));
         held.sum()
+    }
+
+    /// Whether `bytes` were to be had if all came back that this holder has taken, but `own` bytes of it. Not
+    /// for a hot path, as [`Lease::held_by_all`].
+    pub fn is_within_reach(&self, bytes: usize, own: usize) -> bool {
+        let pool = &self.local.pool;
+        let spare = self.local.spare.load(Ordering::Relaxed);
+        let free =
+            (pool.free.load(Ordering::Relaxed) + spare).saturating_sub(pool.total / SMALL_PART);
+        bytes <= free + self.held_by_all().saturating_sub(own)
     }
 
     /// Size of the pool.
@@ -176,6 +191,21 @@ impl Taken {
             self.bytes += bytes;
         }
         grown
+    }
+
+    /// Cuts off as much as `bytes` of it: the two may go to two places.
+    pub fn split(&mut self, bytes: usize) -> Self {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        Self { local: Arc::clone(&self.local), holder: self.holder, bytes }
+    }
+
+    /// From now on `holder` holds it.
+    pub fn hand_to(&mut self, holder: Holder) {
+        let held = &self.local.held;
+        held[self.holder as usize].fetch_sub(self.bytes, Ordering::Relaxed);
+        held[holder as usize].fetch_add(self.bytes, Ordering::Relaxed);
+        self.holder = holder;
     }
 
     /// Gives all but `bytes` back; keeps what it has where that is less.

@@ -146,3 +146,32 @@ fn a_piece_grows_and_shrinks() {
     drop(lease);
     assert_eq!(budget.leased_bytes(), 0);
 }
+
+#[test]
+fn what_is_taken_is_cut_handed_on_and_given_back_once() {
+    let budget = Budget::new(64 * MIB);
+    let requests = budget.lease().of(Holder::Requests);
+    let held = |holder: Holder| budget.taken_bytes()[holder as usize].1;
+    let mut whole = requests.take(10_000).expect("there is so much");
+    let mut part = whole.split(4_000);
+    assert_eq!((whole.bytes(), part.bytes()), (6_000, 4_000));
+    part.hand_to(Holder::Writes);
+    assert_eq!((held(Holder::Requests), held(Holder::Writes)), (6_000, 4_000));
+    assert_eq!(whole.split(7_000).bytes(), 6_000, "no more than there is");
+    assert_eq!((whole.bytes(), held(Holder::Requests)), (0, 0));
+    drop((whole, part));
+    assert_eq!(held(Holder::Writes), 0);
+}
+
+#[test]
+fn what_others_hold_is_within_reach_and_what_is_ones_own_is_not() {
+    let budget = Budget::new(64 * MIB);
+    let (one, other) = (budget.lease().of(Holder::Requests), budget.lease().of(Holder::Requests));
+    let (own, _theirs) = (one.take(20 * MIB), other.take(20 * MIB));
+    let own = own.expect("there is so much").bytes();
+    assert!(one.is_within_reach(20 * MIB, own));
+    assert!(one.is_within_reach(40 * MIB, own));
+    assert!(!one.is_within_reach(50 * MIB, own));
+    let _buffers = other.of(Holder::Writes).take(20 * MIB);
+    assert!(!one.is_within_reach(40 * MIB, own), "shards do not give it back for that");
+}

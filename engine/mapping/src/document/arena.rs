@@ -272,6 +272,15 @@ impl Arena {
         Entries { arena: self, raw }
     }
 
+    /// Forgets the document that was added last. To be asked before another is begun.
+    pub fn forget_last(&mut self) {
+        let last = self.docs.pop();
+        assert_eq!(last, Some(offset(self.entries.len())), "another document was begun");
+        self.bytes.truncate(self.doc_start);
+        self.entries.truncate(self.doc_entry);
+        self.chunks.truncate(self.doc_chunk);
+    }
+
     /// Forgets all documents, keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

@@ -113,7 +113,7 @@ pub fn batch(ops: &[Op]) -> WriteBatch {
         Operation { id: op.id.clone(), routing: op.routing.clone(), kind, check: op.check }
     });
     let ops = ops.collect();
-    WriteBatch { mapping_version: mapping.version(), arena, ops }
+    WriteBatch { mapping_version: mapping.version(), arena, ops, room: Vec::new() }
 }
 
 /// Writes one operation.

@@ -1,6 +1,9 @@
 //! What requests and answers may take of memory together.
 
+use env::budget::Holder;
+
 use super::*;
+use crate::conn::room::{IN_LINE_MAX, ROUND};
 
 #[test]
 fn one_lane_may_hold_so_much_and_others_are_not_refused() {
@@ -118,5 +121,61 @@ fn large_bodies_beside_others_of_their_caller_are_refused_while_memory_is_scarce
         first.write_all(&body).await.expect("open");
         let (found, _) = answers(&mut first, &[Method::Post]).await;
         assert_eq!(found[0].status, 200);
+    });
+}
+
+#[test]
+fn of_many_that_hold_bodies_and_lack_memory_to_read_them_those_are_served_that_fit() {
+    // The story: 24 callers sent 20 MB each to a node with 512 MiB. Their bodies took all there was, each found
+    // nothing left to be read with, and all that had come were refused in one moment.
+    let place = with(17, Limits::default(), 64 << 20);
+    let (env, lease) = (place.sim.env(), place.budget.lease());
+    let served = Rc::<Cell<usize>>::default();
+    let refused = Rc::<Cell<usize>>::default();
+    place.sim.run(async {
+        let bodies: Vec<_> = std::iter::from_fn(|| lease.take(5 << 20)).collect();
+        assert_eq!(bodies.len(), 12);
+        for body in bodies {
+            let (room, env) = (Rc::clone(&place.door.room), env.clone());
+            let (served, refused) = (Rc::clone(&served), Rc::clone(&refused));
+            place.sim.env().spawn().spawn(async move {
+                let wanted = 15 << 20;
+                let take = || room.lease().take(wanted);
+                match room.in_line((wanted, body.bytes()), take).await {
+                    Some(_taken) => {
+                        served.set(served.get() + 1);
+                        env.clock().sleep(Duration::from_secs(2)).await;
+                    }
+                    None => refused.set(refused.get() + 1),
+                }
+                drop(body);
+            });
+        }
+        env.clock().sleep(Duration::from_secs(1)).await;
+        // Each is 20 MiB with what it holds, and a part is left to small ones: the third waits for the first.
+        assert_eq!((served.get(), refused.get()), (2, 9));
+        env.clock().sleep(Duration::from_secs(2)).await;
+        assert_eq!((served.get(), refused.get()), (3, 9));
+    });
+}
+
+#[test]
+fn who_waits_for_others_waits_so_long_and_only_where_they_hold_enough() {
+    let place = with(18, Limits::default(), 64 << 20);
+    let (room, lease) = (&place.door.room, place.budget.lease());
+    let wanted = 30 << 20;
+    let now = || place.sim.env().clock().monotonic();
+    place.sim.run(async {
+        let slow = lease.take(40 << 20).expect("there is so much");
+        let begun = now();
+        assert!(room.in_line((wanted, 0), || lease.take(wanted)).await.is_none());
+        assert!(now() - begun >= IN_LINE_MAX, "it may yet come back");
+        // Little things pass.
+        let begun = now();
+        assert!(room.in_line((1 << 20, 0), || lease.take(1 << 20)).await.is_some());
+        drop(slow);
+        let _other = lease.of(Holder::Filters).take(40 << 20).expect("there is so much");
+        assert!(room.in_line((wanted, 0), || lease.take(wanted)).await.is_none());
+        assert!(now() - begun < ROUND, "no request holds it");
     });
 }
