@@ -146,15 +146,23 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let target = self.rollover_target(&request.target)?;
         if request.lazy {
-            if matches!(target, Target::Alias(_)) {
-                return Err(Error::illegal_argument(
-                    "lazy rollover can be applied only on a data stream",
-                ));
-            }
-            if !request.conditions.is_empty() {
-                return Err(Error::validation(&[
-                    "lazy rollover can be applied only on a data stream with no conditions",
-                ]));
+            let refused = match (&target, request.conditions.is_empty()) {
+                (Target::Stream(..), true) => None,
+                (Target::Alias(_), true) => Some(
+                    "Lazy rollover can be applied only on a data stream. Please remove the query \
+                     parameter 'lazy'.",
+                ),
+                (Target::Alias(_), false) => Some(
+                    "Lazy rollover can be applied only on a data stream with no conditions. Please \
+                     remove the query parameter 'lazy'.",
+                ),
+                (Target::Stream(..), false) => Some(
+                    "Lazy rollover can be used only without any conditions. Please remove the \
+                     conditions from the request body or the query parameter 'lazy'.",
+                ),
+            };
+            if let Some(reason) = refused {
+                return Err(Error::illegal_argument(reason));
             }
         }
         let old = match &target {

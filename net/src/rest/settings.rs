@@ -59,7 +59,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let body = call::map_of(content)?;
         let wraps = body.get("settings").is_some_and(|inner| inner.as_object().is_some());
         if wraps && body.as_object().is_some_and(|whole| whole.len() > 1) {
-            return Err(Error::illegal_argument("mix of settings map and top-level properties"));
+            return Err(Error::parse("mix of settings map and top-level properties"));
         }
         NewSettings::read(&body)
     };

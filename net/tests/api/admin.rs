@@ -851,7 +851,7 @@ fn health_waits_for_all_that_is_asked_and_settings_are_not_mixed() {
         let mixed = r#"{"settings":{"index.priority":3},"index.refresh_interval":"7s"}"#;
         assert_eq!(
             client.bad("PUT", "/y/_settings", mixed).await,
-            "400 illegal_argument_exception: mix of settings map and top-level properties"
+            "400 parse_exception: mix of settings map and top-level properties"
         );
     });
 }

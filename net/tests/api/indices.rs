@@ -349,10 +349,20 @@ fn a_lazy_rollover_waits_for_the_next_write() {
         client.good("PUT", "/_data_stream/ds1", "").await;
         client.good("PUT", "/i-1", r#"{"aliases":{"al":{}}}"#).await;
         let told = client.bad("POST", "/al/_rollover?lazy=true", "").await;
-        assert!(told.ends_with("lazy rollover can be applied only on a data stream"), "{told}");
+        assert_eq!(
+            told,
+            "400 illegal_argument_exception: Lazy rollover can be applied only on a data stream. Please \
+             remove the query parameter 'lazy'."
+        );
         let conditions = r#"{"conditions":{"max_docs":1}}"#;
+        let told = client.bad("POST", "/al/_rollover?lazy=true", conditions).await;
+        assert!(told.contains("only on a data stream with no conditions. Please"), "{told}");
         let told = client.bad("POST", "/ds1/_rollover?lazy=true", conditions).await;
-        assert!(told.contains("with no conditions"), "{told}");
+        assert_eq!(
+            told,
+            "400 illegal_argument_exception: Lazy rollover can be used only without any conditions. Please \
+             remove the conditions from the request body or the query parameter 'lazy'."
+        );
         for body in [
             r#"{"settings":{"index.number_of_replicas":0}}"#,
             r#"{"aliases":{"a":{}}}"#,
