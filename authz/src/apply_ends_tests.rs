@@ -89,14 +89,27 @@ fn narrowed_tokens_are_no_families() {
             panic!("a refresh")
         };
         let narrowed = Some(vec!["index:a:read".into()]);
-        let command =
-            Command::Refresh { grant, counter, client, narrowed, idle, life, window, now };
+        let command = Command::Refresh {
+            grant,
+            counter,
+            client,
+            narrowed,
+            most: None,
+            idle,
+            life,
+            window,
+            now,
+        };
         let (next, outcome) = apply(&state, &command);
         granted(outcome);
         state = next;
     }
-    let mint =
-        Command::Mint { by: None, grant: (**state.grant(first).expect("lives")).clone(), now: 100 };
+    let mint = Command::Mint {
+        by: None,
+        most: None,
+        grant: (**state.grant(first).expect("lives")).clone(),
+        now: 100,
+    };
     let state = apply(&state, &mint).0;
     assert!(state.grant(first).is_some(), "two families are not fifty");
     let mut full = state;
@@ -279,6 +292,7 @@ fn an_unreviewed_client_goes_when_nobody_used_it_for_ninety_days() {
     let grant = known.grants.values().next().expect("redeemed");
     let mint = |now| Command::Mint {
         by: None,
+        most: None,
         grant: Grant {
             client: Some("c2".into()),
             created: now,
@@ -389,6 +403,7 @@ fn a_grant_knows_when_each_of_its_newest_tokens_was_issued() {
             counter: round,
             client: Some("c1".into()),
             narrowed: None,
+            most: None,
             idle: 1_000_000,
             life: 100_000,
             window: 0,
@@ -420,7 +435,7 @@ fn another_password_takes_back_in_one_command() {
     let family = granted(outcome);
     let kind = crate::record::grant::GrantKind::Service;
     let own = Grant { kind, client: None, code: None, ..(*family).clone() };
-    let mint = Command::Mint { grant: own, by: None, now: 11 };
+    let mint = Command::Mint { grant: own, by: None, most: None, now: 11 };
     let (state, outcome) = apply(&state, &mint);
     let token = granted(outcome);
     let left = |command: &Command| {
@@ -451,4 +466,42 @@ fn another_password_takes_back_in_one_command() {
         assert_eq!(left(&put(false)), expected);
         assert_eq!(left(&put(true)), [true, true], "the password stays");
     }
+}
+
+/// A client made any number of narrowed tokens, or of its own, each a grant that was kept until its end.
+#[test]
+fn of_many_grants_of_one_client_the_oldest_end() {
+    let (mut state, outcome) = apply(&with_code(), &redeem(10));
+    let first = granted(outcome);
+    let mut made = Vec::new();
+    for counter in 0..5 {
+        let mut command = refresh(first.id, counter, 20 + u64::from(counter));
+        if let Command::Refresh { narrowed, most, .. } = &mut command {
+            (*narrowed, *most) = (Some(vec!["self".into()]), Some(3));
+        }
+        let (next, outcome) = apply(&state, &command);
+        (state, made) = (next, [made, vec![granted(outcome).id]].concat());
+    }
+    let live = |state: &State, ids: &[u64]| -> Vec<bool> {
+        ids.iter().map(|id| state.grant(*id).is_some()).collect()
+    };
+    assert_eq!(live(&state, &made), [false, false, true, true, true]);
+    assert_eq!(live(&state, &[first.id]), [true], "who narrows loses nothing else");
+    let kind = crate::record::grant::GrantKind::Client;
+    let own = |client: &str| Command::Mint {
+        grant: Grant { kind, client: Some(client.into()), code: None, ..(*first).clone() },
+        by: None,
+        most: Some(2),
+        now: 30,
+    };
+    let other =
+        Client { client_id: Some("c2".into()), reference: "r2".into(), ..client(Status::Approved) };
+    state = apply(&state, &Command::PutClient { client: other, version: 0 }).0;
+    let mut owned = Vec::new();
+    for client in ["c2", "c1", "c1", "c1"] {
+        let (next, outcome) = apply(&state, &own(client));
+        (state, owned) = (next, [owned, vec![granted(outcome).id]].concat());
+    }
+    assert_eq!(live(&state, &owned), [true, false, true, true], "each client has its own");
+    assert_eq!(live(&state, &made), [false, false, true, true, true], "and what it was granted");
 }

@@ -34,7 +34,12 @@ fn mint(state: &State, by: Option<Proof>) -> Command {
     let grant = granted(apply(&with_code(), &redeem(2)).1);
     let uid = state.user("ann").expect("there").uid;
     let kind = crate::record::grant::GrantKind::Service;
-    Command::Mint { grant: Grant { kind, uid, client: None, ..(*grant).clone() }, by, now: 2 }
+    Command::Mint {
+        grant: Grant { kind, uid, client: None, ..(*grant).clone() },
+        by,
+        most: None,
+        now: 2,
+    }
 }
 
 fn put_key(id: &str, by: Option<Proof>, granted_by: Option<Proof>) -> Command {
@@ -145,7 +150,8 @@ fn who_came_with_what_ended_meanwhile_makes_and_changes_no_key() {
     let ended = Command::InvalidateKeys { ids: vec!["old".into()], now: 1 };
     let removed =
         Command::DeleteServiceToken { account: "elastic/kibana".into(), name: "old".into() };
-    let service = Proof::Service { account: "elastic/kibana".into(), name: "old".into() };
+    let service =
+        Proof::Service { account: "elastic/kibana".into(), name: "old".into(), salt: None };
     for (by, meanwhile) in
         [(ann, reset), (Proof::Key { id: "old".into() }, ended), (service, removed)]
     {
@@ -165,6 +171,32 @@ fn who_came_with_what_ended_meanwhile_makes_and_changes_no_key() {
                 (after.keys.clone(), after.service_tokens.clone())
             );
         }
+    }
+}
+
+/// A token was made anew under its name while a command of the old one was on its way, and the new one answered for
+/// it.
+#[test]
+fn a_token_of_a_service_account_is_no_later_one_of_its_name() {
+    let put = |salt: u8| {
+        let secret = Salted::new([salt; 32], b"secret");
+        let (account, name) = ("elastic/kibana".into(), "t".into());
+        let token = ServiceToken { account, name, secret, creation: 0 };
+        Command::PutServiceToken { token, by: None }
+    };
+    let (account, name) = ("elastic/kibana".to_owned(), "t".to_owned());
+    let removed = Command::DeleteServiceToken { account: account.clone(), name: name.clone() };
+    let known = apply(&start(), &put(1)).0;
+    let token = known.service_tokens.get(&(account.clone(), name.clone())).expect("there");
+    let by = crate::Principal::service(Arc::clone(token), &known).proof();
+    let command = put_key("new", by, None);
+    assert_eq!(apply(&known, &command).1, Outcome::Created);
+    for (salt, expected) in [(1, Outcome::Created), (2, lapsed())] {
+        let later = apply(&apply(&known, &removed).0, &put(salt)).0;
+        assert_eq!(apply(&later, &command).1, expected);
+        // A log of before knows the name alone.
+        let old = Proof::Service { account: account.clone(), name: name.clone(), salt: None };
+        assert_eq!(apply(&later, &put_key("new", Some(old), None)).1, Outcome::Created);
     }
 }
 

@@ -125,6 +125,7 @@ fn refresh(grant: u64, counter: u32, now: u64) -> Command {
         counter,
         client: Some("c1".into()),
         narrowed: None,
+        most: None,
         idle: 1_000_000,
         life: 100_000,
         window: 3000,

@@ -172,6 +172,9 @@ choice! {
             grant: Grant,
             /// What let in whoever asks for it.
             by: Option<Proof>,
+            /// So many of its kind may its user and client have, with it; beyond, the oldest end. None in logs of
+            /// before, and where any number may be.
+            most: Option<u64>,
             /// When.
             now: u64,
         },
@@ -185,6 +188,8 @@ choice! {
             client: Option<String>,
             /// An access token with these scopes alone.
             narrowed: Option<Vec<String>>,
+            /// So many of those may the family have, with it; beyond, the oldest end. None in logs of before.
+            most: Option<u64>,
             /// How long a token lives unused.
             idle: u64,
             /// How long an access token lives.
@@ -545,7 +550,7 @@ mod tests {
         for (by, text) in [
             (Proof::Key { id: "k".into() }, r#"{"is":"Key","id":"k"}"#),
             (
-                Proof::Service { account: "a/b".into(), name: "t".into() },
+                Proof::Service { account: "a/b".into(), name: "t".into(), salt: None },
                 r#"{"is":"Service","account":"a/b","name":"t"}"#,
             ),
             (
@@ -557,7 +562,29 @@ mod tests {
             assert_eq!(put(Some(by.clone())).to_bytes(), new.as_bytes());
             assert_eq!(Command::from_bytes(new.as_bytes()), Ok(put(Some(by))));
         }
-        assert_eq!(<crate::State as consensus::State>::FORMAT, 7);
+    }
+
+    /// What form 8 writes, and the same of form 7, by which there may be any number of grants.
+    #[test]
+    fn commands_of_form_7_make_any_number_of_grants() {
+        let refresh = |most| Command::Refresh {
+            grant: 7,
+            counter: 1,
+            client: None,
+            narrowed: Some(vec!["self".into()]),
+            most,
+            idle: 2,
+            life: 3,
+            window: 4,
+            now: 5,
+        };
+        let old = r#"{"is":"Refresh","grant":7,"counter":1,"narrowed":["self"],"idle":2,"life":3,"window":4,"now":5}"#;
+        assert_eq!(Command::from_bytes(old.as_bytes()), Ok(refresh(None)));
+        assert_eq!(refresh(None).to_bytes(), old.as_bytes());
+        let new = old.replace(r#""idle""#, r#""most":9,"idle""#);
+        assert_eq!(refresh(Some(9)).to_bytes(), new.as_bytes());
+        assert_eq!(Command::from_bytes(new.as_bytes()), Ok(refresh(Some(9))));
+        assert_eq!(<crate::State as consensus::State>::FORMAT, 8);
     }
 
     /// What form 6 writes, and the same of form 5, which took back in a command of its own.

@@ -237,7 +237,7 @@ impl Principal {
             Via::ApiKey(key) => Some(Proof::Key { id: key.id.clone() }),
             Via::Service(token) => {
                 let (account, name) = (token.account.clone(), token.name.clone());
-                Some(Proof::Service { account, name })
+                Some(Proof::Service { account, name, salt: Some(token.secret.salt) })
             }
         }
     }

@@ -7,8 +7,9 @@
 //! 3. What stands in two maps stands in both: `owners` follows `grants`, `client_ids` follows
 //!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
-//! Form 6: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
-//! refuse a later one. What an earlier one lacks may be absent. Form 5 lacks what a command that gives a
+//! Form 8: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
+//! refuse a later one. What an earlier one lacks may be absent. Form 7 lacks, in commands that make grants, how
+//! many there may be, and by which of the tokens of its name a service account gave a command. Form 6 lacks what let in who makes keys. Form 5 lacks what a command that gives a
 //! password takes back, the command that rotates a secret, and the ends of the newest access tokens. Form 4
 //! lacks the versions of passwords, the creators of keys, the issues of access tokens, and in commands what let
 //! their givers in. Form 3 lacks the numbers of owners and accounts of clients, the terms and last use of
@@ -408,7 +409,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 7;
+    const FORMAT: u32 = 8;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)

@@ -48,8 +48,10 @@ fn token(c: &mut Criterion) {
     let uid = state.user("elastic").expect("made").uid;
     let mut last = 0;
     for _ in 0..GRANTS {
-        let (next, outcome) =
-            apply::apply(&state, &Command::Mint { by: None, grant: grant(uid), now: 1 });
+        let (next, outcome) = apply::apply(
+            &state,
+            &Command::Mint { by: None, most: None, grant: grant(uid), now: 1 },
+        );
         let Outcome::Granted(made, _) = outcome else { panic!("{outcome:?}") };
         (state, last) = (next, made.id);
     }

@@ -16,7 +16,7 @@ use crate::secret::is_equal;
 use crate::state::{Ends, State};
 
 /// Families of one user and client; beyond, the oldest ends.
-const FAMILIES_MAX: usize = 50;
+const FAMILIES_MAX: u64 = 50;
 
 /// Codes of one user and client; beyond, the oldest ends.
 const CODES_MAX: usize = 10;
@@ -36,21 +36,24 @@ const WAITING_MAX: usize = 10_000;
 
 pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
     match command {
-        Command::Mint { grant, by, now } => {
+        Command::Mint { grant, by, most, now } => {
             if has_lapsed(state, by.as_ref()) {
                 return lapsed();
             }
             clear(state, *now);
+            let is_like = |known: &Grant| known.kind == grant.kind && known.parent.is_none();
+            make_place(state, grant, *most, is_like);
             let grant = Grant { id: number(state), ..grant.clone() };
             granted(state, grant)
         }
-        Command::Refresh { grant, counter, client, narrowed, idle, life, window, now } => {
+        Command::Refresh { grant, counter, client, narrowed, most, idle, life, window, now } => {
             clear(state, *now);
             let Some(known) = state.grant(*grant).cloned() else { return invalid() };
             if known.client != *client {
                 return invalid();
             }
-            refresh(state, &known, *counter, narrowed.as_deref(), [*idle, *life, *window, *now])
+            let narrowed = narrowed.as_deref().map(|scopes| (scopes, *most));
+            refresh(state, &known, *counter, narrowed, [*idle, *life, *window, *now])
         }
         Command::Revoke { grants, consents } => {
             let ended = grants.iter().copied().filter(|id| revoke(state, *id, *consents));
@@ -247,22 +250,29 @@ fn is_family(grant: &Grant) -> bool {
     grant.parent.is_none() && grant.kind == GrantKind::Oauth
 }
 
+/// Ends the oldest grants of the user and client of `new` that are like it, where with it there would be more than
+/// `most`.
+fn make_place(state: &mut State, new: &Grant, most: Option<u64>, is_like: impl Fn(&Grant) -> bool) {
+    let Some(most) = most.and_then(|most| usize::try_from(most).ok()) else { return };
+    let (user, client) = (new.user.clone(), new.client.clone().unwrap_or_default());
+    let like: Vec<u64> = state
+        .owners
+        .from(&(user.clone(), client.clone(), 0))
+        .take_while(|((owner, of, _), ())| *owner == user && *of == client)
+        .map(|((_, _, id), ())| *id)
+        .filter(|id| state.grants.get(id).is_some_and(|known| is_like(known)))
+        .collect();
+    for id in like.iter().take((like.len() + 1).saturating_sub(most)) {
+        state.drop_grant(*id);
+    }
+}
+
 /// Keeps a new grant; its first access token has the number 0.
 fn granted(state: &mut State, grant: Grant) -> Outcome {
-    let key = (grant.user.clone(), grant.client.clone().unwrap_or_default());
     if is_family(&grant) {
-        let families: Vec<u64> = state
-            .owners
-            .from(&(key.0.clone(), key.1.clone(), 0))
-            .take_while(|((user, client, _), ())| *user == key.0 && *client == key.1)
-            .map(|((_, _, id), ())| *id)
-            .filter(|id| state.grants.get(id).is_some_and(|known| is_family(known)))
-            .collect();
-        for id in families.iter().take((families.len() + 1).saturating_sub(FAMILIES_MAX)) {
-            state.drop_grant(*id);
-        }
+        make_place(state, &grant, Some(FAMILIES_MAX), is_family);
     }
-    client::used(state, &key.1, grant.created);
+    client::used(state, grant.client.as_deref().unwrap_or_default(), grant.created);
     let issued = grant.issued_with(0, grant.created);
     let grant = Arc::new(Grant { serial: 1, issued, ..grant });
     state.put_grant(Arc::clone(&grant));
@@ -273,7 +283,7 @@ fn refresh(
     state: &mut State,
     known: &Grant,
     counter: u32,
-    narrowed: Option<&[String]>,
+    narrowed: Option<(&[String], Option<u64>)>,
     [idle, life, window, now]: [u64; 4],
 ) -> Outcome {
     let over = now >= known.idle_end || now >= known.absolute_end;
@@ -301,8 +311,9 @@ fn refresh(
     let next = Arc::new(next);
     client::used(state, next.client.as_deref().unwrap_or_default(), now);
     state.grants.insert(known.id, Arc::clone(&next));
-    let Some(scopes) = narrowed else { return Outcome::Granted(next, serial) };
+    let Some((scopes, most)) = narrowed else { return Outcome::Granted(next, serial) };
     // A narrowed access token has a grant of its own below this one.
+    make_place(state, known, most, |other| other.parent == Some(known.id));
     let child = Grant {
         id: number(state),
         scopes: scopes.to_vec(),

@@ -44,6 +44,8 @@ choice! {
             account: String,
             /// Its name.
             name: String,
+            /// The salt of its secret, which no later token of the name has; none in logs of before.
+            salt: Option<Hash>,
         },
         /// A client's own credential.
         Client {
@@ -80,8 +82,9 @@ impl Proof {
             }
             // When a key ends is told by the clock, which no command has here: it let in a moment ago.
             Self::Key { id } => state.keys.get(id).is_some_and(|key| key.invalidation.is_none()),
-            Self::Service { account, name } => {
-                state.service_tokens.contains(&(account.clone(), name.clone()))
+            Self::Service { account, name, salt } => {
+                let known = state.service_tokens.get(&(account.clone(), name.clone()));
+                known.is_some_and(|known| salt.is_none_or(|salt| known.secret.salt == salt))
             }
             Self::Client { id } => state.client(id).is_some_and(|client| client.is_approved()),
         }

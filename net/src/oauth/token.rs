@@ -37,6 +37,13 @@ pub const CLIENT_CREDENTIALS: &str = "client_credentials";
 pub const GRANT_TYPES: &[&str] =
     &["authorization_code", "refresh_token", CLIENT_CREDENTIALS, DEVICE];
 
+/// Tokens of its own that one client has at a time; beyond, the oldest end. So many machines of one service may each
+/// have one.
+const OWN_MAX: u64 = 500;
+
+/// Narrowed tokens that one refresh token's access has at a time; beyond, the oldest end.
+const NARROWED_MAX: u64 = 50;
+
 /// Answers a request.
 pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     match grant(visit).await {
@@ -264,6 +271,7 @@ async fn refresh<E: Env>(
         counter: content.serial,
         client: Some(client.id.clone()),
         narrowed: wanted,
+        most: Some(NARROWED_MAX),
         idle: settings.refresh_idle,
         life: settings.access_token,
         window: settings.reuse_interval,
@@ -338,7 +346,8 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         maker: None,
     };
     let by = Some(Proof::Client { id: client.id.clone() });
-    visit.ask(Command::Mint { grant, by, now }).await.map_err(|error| of_state(&error))
+    let most = Some(OWN_MAX);
+    visit.ask(Command::Mint { grant, by, most, now }).await.map_err(|error| of_state(&error))
 }
 
 /// A device that asks whether its person has answered.

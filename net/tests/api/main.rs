@@ -13,6 +13,7 @@ mod closed;
 mod consented;
 mod conventions;
 mod counted;
+mod crowded;
 mod dated;
 mod dear;
 mod decided;

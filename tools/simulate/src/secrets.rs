@@ -354,6 +354,7 @@ async fn refresh(context: &Context, id: u64, counter: u32, racers: u64) {
         counter,
         client: Some("c1".into()),
         narrowed: None,
+        most: None,
         idle: 10_000_000,
         life: 1_200_000,
         window: WINDOW_MS,

@@ -130,13 +130,13 @@ async fn mint<E: Env>(
         issued: None,
         access_end: None,
     };
-    let (grant, serial) =
-        match desk.keeper().ask(Command::Mint { grant, by: owner.proof(), now }).await {
-            Ok(Outcome::Granted(grant, serial)) => (grant, serial),
-            Ok(_) => return Err(Error::internal("no token was made")),
-            Err(authz::Error::Lapsed) => return Ok(None),
-            Err(error) => return Err(told(error)),
-        };
+    let mint = Command::Mint { grant, by: owner.proof(), most: None, now };
+    let (grant, serial) = match desk.keeper().ask(mint).await {
+        Ok(Outcome::Granted(grant, serial)) => (grant, serial),
+        Ok(_) => return Err(Error::internal("no token was made")),
+        Err(authz::Error::Lapsed) => return Ok(None),
+        Err(error) => return Err(told(error)),
+    };
     let shown = has::show(owner, desk.keeper().keys());
     answer(call, desk, &grant, serial, Some(shown)).map(Some)
 }
@@ -194,6 +194,7 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
         counter: content.serial,
         client: None,
         narrowed: None,
+        most: None,
         idle: REFRESH_MS,
         life: LIFE_MS,
         window: WINDOW_MS,
