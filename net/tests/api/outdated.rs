@@ -1,11 +1,15 @@
 //! Who was let in with a password that is replaced while the request is on its way.
 
+use std::time::Duration;
+
+use env::{Clock, Env};
 use http::client::Response;
 use json::json;
+use sim::Sim;
 
 use crate::browser::{Browser, basic, fields};
 use crate::consented;
-use crate::place::{Client, at, failure, with_oauth_clients};
+use crate::place::{Client, at, failure, with_oauth_clients, with_oauth_clients_on};
 
 /// `vic`, and what gives that user the password `a-new-password` without a hash to make.
 async fn stage(admin: &mut Client) -> String {
@@ -84,6 +88,58 @@ fn an_old_password_of_an_administrator_gives_nobody_another() {
                 assert_eq!(admin.call("GET", "/", "").await.status, 401, "{name}");
             }
         });
+    }
+}
+
+/// A superuser who became none while a password was hashed had the command carried out: with a new superuser, a
+/// password of somebody else, a key or a token in another's name.
+#[test]
+fn a_right_that_ends_while_a_password_is_hashed_does_nothing_more() {
+    const DOOR: &str = r#"{"password":"stolen-for-good","roles":["superuser"]}"#;
+    const DAN: &str = r#""grant_type":"password","username":"dan","password":"dan-knows-this""#;
+    let (by_role, by_user) = (("role/mighty", "{}"), ("user/vic", r#"{"roles":[]}"#));
+    for (method, target, body) in [
+        ("PUT", "/_security/user/door", DOOR.to_owned()),
+        ("POST", "/_security/user/dan/_password", r#"{"password":"stolen-for-good"}"#.to_owned()),
+        ("POST", "/_security/api_key/grant", format!(r#"{{{DAN},"api_key":{{"name":"kept"}}}}"#)),
+        ("POST", "/_security/oauth2/token", format!("{{{DAN}}}")),
+        ("POST", "/_security/profile/_activate", format!("{{{DAN}}}")),
+    ] {
+        for (what, without) in [by_role, by_user] {
+            let body = body.clone();
+            let sim = Sim::new(1);
+            let (env, sim) = (sim.env(), &sim);
+            with_oauth_clients_on(sim, 2, |mut clients| async move {
+                let [admin, thief] = &mut clients[..] else { panic!("two") };
+                admin.authorize(Some(&basic("elastic", "secret")));
+                admin.good("PUT", "/_security/role/mighty", r#"{"cluster":["all"]}"#).await;
+                for (name, role) in [("vic", "mighty"), ("dan", "superuser")] {
+                    let password = format!("{name}-knows-this");
+                    let user = json!({"password": (password), "roles": [role]});
+                    let user = json::to_string(&user);
+                    admin.good("PUT", &format!("/_security/user/{name}"), &user).await;
+                }
+                // Whose password is known is let in at once: what takes long is the other one's hash.
+                assert!(comes_in(thief, "vic-knows-this").await);
+                let json = [("Content-Type", "application/json")];
+                let jobs = sim.jobs();
+                sim.set_latency(Duration::from_secs(9), Duration::from_secs(9));
+                thief.send(method, target, &json, body.as_bytes()).await;
+                while sim.jobs() == jobs {
+                    env.clock().sleep(Duration::from_millis(1)).await;
+                }
+                sim.set_latency(Duration::ZERO, Duration::from_millis(1));
+                admin.good("PUT", &format!("/_security/{what}"), without).await;
+                let told = failure(&thief.answer(method, target).await);
+                assert!(told.starts_with("403 security_exception: action ["), "{target}: {told}");
+                for name in ["dan", "door"] {
+                    thief.authorize(Some(&basic(name, "stolen-for-good")));
+                    assert_eq!(thief.call("GET", "/", "").await.status, 401, "{target} {name}");
+                }
+                let keys = admin.good("GET", "/_security/api_key?name=kept", "").await;
+                assert_eq!(keys, json!({"api_keys": []}));
+            });
+        }
     }
 }
 

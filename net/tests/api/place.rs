@@ -180,7 +180,15 @@ pub fn with_oauth_clients<F: Future<Output = ()>>(
     count: usize,
     story: impl FnOnce(Vec<Client>) -> F,
 ) {
-    let sim = Sim::new(1);
+    with_oauth_clients_on(&Sim::new(1), count, story);
+}
+
+/// The same, on a machine whose time is the story's.
+pub fn with_oauth_clients_on<F: Future<Output = ()>>(
+    sim: &Sim,
+    count: usize,
+    story: impl FnOnce(Vec<Client>) -> F,
+) {
     let env = sim.env();
     let streams: Vec<_> = (0..count).map(|_| sim.stream_pair()).collect();
     sim.run(async {

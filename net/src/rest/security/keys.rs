@@ -12,7 +12,9 @@ use env::Env;
 use json::{Object, Value, json};
 
 use super::body::Body;
-use super::{Desk, allowed, descriptor, desk, now, random, random_text, told, value};
+use super::{
+    Desk, allowed, descriptor, desk, now, random, random_text, still_allowed, told, value,
+};
 use crate::admit::{Security, TOO_MANY};
 use crate::call::Call;
 use crate::oauth::guess::{Guess, Refused};
@@ -260,7 +262,8 @@ pub(super) async fn granter<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Resu
     }
 }
 
-/// Whose name and password these are. Who guesses here is counted with who guesses at the door.
+/// Whose name and password these are, for a caller who still may do what the route is for. Who guesses here is
+/// counted with who guesses at the door.
 pub(super) async fn by_password<E: Env>(
     call: &Call<'_, E>,
     security: &Security<E>,
@@ -268,13 +271,15 @@ pub(super) async fn by_password<E: Env>(
     password: &str,
 ) -> Result<Principal> {
     let found = Guess::password(security, user, password, call.peer).await;
-    found.map_err(|refused| match refused {
+    let found = found.map_err(|refused| match refused {
         Refused::Slow(seconds) => {
             call.wait_seconds.set(Some(seconds));
             Error::rejected(TOO_MANY)
         }
         Refused::Wrong(error) => not_let_in(&error),
-    })
+    })?;
+    still_allowed(call, call.route.privilege).await?;
+    Ok(found)
 }
 
 pub(super) fn not_let_in(error: &authz::AuthError) -> Error {

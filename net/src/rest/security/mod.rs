@@ -28,7 +28,7 @@ use env::{Env, Random};
 use json::{Object, Value, json};
 use std::sync::Arc;
 
-use crate::admit::{Caller, Security};
+use crate::admit::{self, Caller, Security};
 use crate::audit;
 use crate::call::Call;
 use crate::oauth::fail::unkept;
@@ -180,6 +180,16 @@ fn allowed<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
     let desk = desk(call)?;
     call.gate.cluster(call.route.privilege)?;
     Ok(desk)
+}
+
+/// May the caller still, once what takes long is done? A password hashes for longer than it takes to end a right.
+/// What let the caller in state judges once more as it carries the command out; rights hang on roles and on what
+/// their privileges mean today, which no log may ask.
+async fn still_allowed<E: Env>(call: &Call<'_, E>, privilege: &'static str) -> Result<()> {
+    let (caller, come) = (call.caller.clone(), (call.peer, now(call)));
+    let again = admit::again(call.security, caller, call.head, come, call.trace).await;
+    let caller = again.map_err(|_| told(authz::Error::Lapsed))?;
+    caller.gate(call.head, call.core).cluster(privilege)
 }
 
 /// The answer where security is off: there is no such thing.

@@ -10,9 +10,12 @@ use env::Env;
 use json::{Object, Value, json};
 
 use super::body::{Body, check_name};
-use super::{allowed, desk, names, query, told, value};
+use super::{allowed, desk, names, query, still_allowed, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
+
+/// What it takes to change the password of somebody else.
+const CHANGE_PASSWORD: &str = "cluster:admin/xpack/security/user/change_password";
 
 /// `PUT|POST /_security/user/{username}`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -37,6 +40,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ));
     }
     let hash = given_hash(call, &body).await?;
+    still_allowed(call, call.route.privilege).await?;
     let metadata = body.object("metadata")?.cloned().unwrap_or_default();
     if metadata.keys().any(|key| key.starts_with('_')) {
         return Err(Error::validation(&["metadata keys may not start with [_]"]));
@@ -203,8 +207,9 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     // A user of the file is no stored one of the same name, and has no password that could be changed here.
     let is_own = state.user(name).is_some_and(|user| desk.principal.user().is(user));
     // Everybody may change the own password; by name and password, not by a token of it.
-    if !is_own || !matches!(desk.principal.via(), authz::Via::Realm) {
-        call.gate.cluster("cluster:admin/xpack/security/user/change_password")?;
+    let needs_right = !is_own || !matches!(desk.principal.via(), authz::Via::Realm);
+    if needs_right {
+        call.gate.cluster(CHANGE_PASSWORD)?;
     }
     let body = call.required_map().await?;
     if let Some(unknown) = body
@@ -221,6 +226,9 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let Some(password) = given_hash(call, &body).await? else {
         return Err(Error::validation(&["password is missing"]));
     };
+    if needs_right {
+        still_allowed(call, CHANGE_PASSWORD).await?;
+    }
     let user = name.to_owned();
     let (withdraws, by) = (taken_back(is_own), desk.principal.proof());
     call.told.borrow_mut().fact("target_user", name);
