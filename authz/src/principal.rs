@@ -38,7 +38,21 @@ pub struct Principal {
     access: Arc<Access>,
     /// Who acts in the user's name: what it does so ends with what let that one in.
     acting: Option<Arc<Self>>,
+    moment: Moment,
+}
+
+/// When somebody was let in, by what tells whether it would mean the same now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moment {
     roles_version: u64,
+    /// Of the keys of tokens.
+    epoch: u64,
+}
+
+impl Moment {
+    fn of(state: &State) -> Self {
+        Self { roles_version: state.roles_version, epoch: state.epoch }
+    }
 }
 
 impl Principal {
@@ -50,7 +64,7 @@ impl Principal {
             Arc::new(user.facts()),
         );
         let access = Arc::new(access.with_roles(&user.roles));
-        Self { user, via: Via::Realm, access, acting: None, roles_version: state.roles_version }
+        Self { user, via: Via::Realm, access, acting: None, moment: Moment::of(state) }
     }
 
     /// A user for whom another one acts.
@@ -62,7 +76,7 @@ impl Principal {
         );
         let access = Arc::new(access.with_roles(&user.roles));
         let acting = Some(Arc::new(acting.clone()));
-        Self { user, via: Via::Realm, access, acting, roles_version: state.roles_version }
+        Self { user, via: Via::Realm, access, acting, moment: Moment::of(state) }
     }
 
     /// The bearer of an API key.
@@ -82,13 +96,7 @@ impl Principal {
         let who = format!("API key id [{}] of user [{}]", key.id, key.owner);
         let access = Arc::new(Access::new(who, layers, Arc::new(user.facts())));
         let user = Arc::new(user);
-        Self {
-            user,
-            via: Via::ApiKey(key),
-            access,
-            acting: None,
-            roles_version: state.roles_version,
-        }
+        Self { user, via: Via::ApiKey(key), access, acting: None, moment: Moment::of(state) }
     }
 
     /// Who made a key, as that was kept. Of keys from before: the stored user, who is the same, for else it was
@@ -114,13 +122,7 @@ impl Principal {
         let full_name = format!("Service account - {}", token.account);
         let metadata = [("_elastic_service_account", true)].into_iter().collect();
         let user = Arc::new(nameless(&token.account, Some(full_name), metadata));
-        Self {
-            user,
-            via: Via::Service(token),
-            access,
-            acting: None,
-            roles_version: state.roles_version,
-        }
+        Self { user, via: Via::Service(token), access, acting: None, moment: Moment::of(state) }
     }
 
     /// The bearer of a token of the token service: its user.
@@ -135,13 +137,7 @@ impl Principal {
         let client = grant.client.as_deref().unwrap_or_default();
         let who = format!("OAuth client [{client}] of user [{}]", user.name);
         let access = Arc::new(Access::new(who, layers, Arc::new(user.facts())));
-        Self {
-            user,
-            via: Via::Oauth(grant),
-            access,
-            acting: None,
-            roles_version: state.roles_version,
-        }
+        Self { user, via: Via::Oauth(grant), access, acting: None, moment: Moment::of(state) }
     }
 
     /// The same bearer with the rights that `state` gives it; none where it may not come in any more
@@ -308,8 +304,9 @@ impl Principal {
     }
 
     /// Would what let it in still do so, at this time in milliseconds? A user while enabled, a key or token of a
-    /// service account while it is there, a token while its grant stands: until the owner's grant ends, for its
-    /// tokens share what they leave open. Where another one acts, that one must be let in as well.
+    /// service account while it is there, a token while its grant stands and tokens keep their keys: until the
+    /// owner's grant ends, for its tokens share what they leave open. Where another one acts, that one must be let
+    /// in as well.
     pub fn stands(&self, state: &State, now_ms: u64) -> bool {
         if self.acting.as_ref().is_some_and(|acting| !acting.stands(state, now_ms)) {
             return false;
@@ -323,6 +320,8 @@ impl Principal {
             Via::Realm => is_there(&self.user.name, self.user.uid),
             Via::ApiKey(key) => state.keys.get(&key.id).is_some_and(|key| key.is_live(now_ms)),
             Via::Service(token) => same_token(token, state).is_some(),
+            // With other keys every token of before is dead, whoever made it.
+            Via::Token(_) | Via::Oauth(_) if self.moment.epoch != state.epoch => false,
             Via::Token(grant) | Via::Oauth(grant) => state
                 .grant(grant.family())
                 .is_some_and(|grant| is_there(&grant.user, grant.uid) && grant.is_live(now_ms)),
@@ -341,7 +340,7 @@ impl Principal {
 
     /// Whether it is still the same record with the same roles.
     pub(crate) fn is_of(&self, user: &Arc<User>, state: &State) -> bool {
-        Arc::ptr_eq(&self.user, user) && self.roles_version == state.roles_version
+        Arc::ptr_eq(&self.user, user) && self.moment.roles_version == state.roles_version
     }
 }
 

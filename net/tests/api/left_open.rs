@@ -138,6 +138,49 @@ fn what_is_done_in_anothers_name_ends_with_what_let_its_doer_in() {
     });
 }
 
+/// Keys of tokens are changed where somebody may have forged some. What had been begun with a token went on, for a
+/// day.
+#[test]
+fn what_was_begun_with_a_token_ends_with_the_keys_of_tokens() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let app = stage(&mut client, &[("ann", &[("a-*", "all")])]).await;
+        let lines: String = (0..40).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
+        client.good("POST", "/a-1/_bulk?refresh", &lines).await;
+        let work = "/a-1/_update_by_query?requests_per_second=1&scroll_size=2\
+                    &conflicts=proceed&wait_for_completion=false";
+        let owner = r#"{"grant_type":"password","username":"ann","password":"ann-knows-this"}"#;
+        let alone = r#"{"grant_type":"client_credentials"}"#;
+        for ask in [Some(owner), Some(alone), None] {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let shown = match ask {
+                None => promised(&mut client, &app, "ann", "index:a-*:all").await.1.expect("some"),
+                Some(ask) => {
+                    let token = client.good("POST", "/_security/oauth2/token", ask).await;
+                    format!("Bearer {}", at(&token, &["access_token"]).as_str().expect("a token"))
+                }
+            };
+            open(&mut client, &shown).await;
+            client.good("POST", work, "").await;
+            assert_eq!(at_work(&mut client, &env).await, 1, "{ask:?}");
+            client.good("POST", "/_oauth/keys/_rotate", "").await;
+            assert_eq!(at_work(&mut client, &env).await, 0, "{ask:?}");
+            assert_eq!(left(&mut client, &env).await, Some(0), "{ask:?}");
+            client.authorize(Some(&shown));
+            assert_eq!(client.call("GET", "/a-1/_search", "").await.status, 401, "{ask:?}");
+        }
+        // Passwords and keys are no such tokens.
+        open(&mut client, &basic("ann", "ann-knows-this")).await;
+        client.good("POST", work, "").await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", "/_oauth/keys/_rotate", "").await;
+        assert_eq!(at_work(&mut client, &env).await, 1);
+        assert_eq!(left(&mut client, &env).await, Some(2));
+    });
+}
+
 /// A client that gets no refresh tokens: what was revoked of its only access token's grant was the token alone.
 /// Its work went on, and its owner and the administrator read of an access that there was not.
 #[test]
