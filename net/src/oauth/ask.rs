@@ -104,15 +104,12 @@ pub fn client<'s>(state: &'s State, form: &Form) -> Result<(&'s Arc<Client>, Str
 /// Client and redirect URI: the checks after which a redirect is safe.
 pub fn target(client: &Arc<Client>, client_id: String, form: &Form) -> Result<Target, Stop> {
     let sent = form.one("redirect_uri").map_err(|_| Stop::Redirect)?;
-    let registered = &client.profile.redirect_uris;
-    let native = client.profile.application_type == ApplicationType::Native;
-    let redirect = match (sent, registered.as_slice()) {
-        (Some(sent), _) if redirect::is_registered(registered, sent, native) => sent,
-        (Some(_), _) => return Err(Stop::Redirect),
+    let redirect = match (sent, client.profile.redirect_uris.as_slice()) {
+        (Some(sent), _) => sent,
         (None, [only]) => only,
         (None, _) => return Err(Stop::RedirectMissing),
     };
-    if redirect::is_insecure(redirect) && !client.allow_insecure_redirect {
+    if !may_lead_to(client, redirect) {
         return Err(Stop::Redirect);
     }
     Ok(Target {
@@ -121,6 +118,13 @@ pub fn target(client: &Arc<Client>, client_id: String, form: &Form) -> Result<Ta
         redirect: redirect.to_owned(),
         redirect_sent: sent.is_some(),
     })
+}
+
+/// Do answers to this client go there, as it is now? An address may be taken from it at any time.
+pub fn may_lead_to(client: &Client, redirect: &str) -> bool {
+    let native = client.profile.application_type == ApplicationType::Native;
+    redirect::is_registered(&client.profile.redirect_uris, redirect, native)
+        && (client.allow_insecure_redirect || !redirect::is_insecure(redirect))
 }
 
 /// Everything else.

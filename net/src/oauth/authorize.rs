@@ -234,7 +234,7 @@ async fn go_on<E: Env>(
             let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
             visit.note("consent_reused", "ok", &facts);
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
-            let by = By { proof: signed_in.remembrance(&pending.client), remember: false };
+            let by = By { proof: signed_in.remembrance(&pending.client), remember: None };
             allow(visit, &pending, signed_in, scopes, details, by).await
         }
         Some(_) => visit.see_other(&format!("/consent?request={request}")),
@@ -304,8 +304,13 @@ pub fn may_remember(client: &Client, redirect: &str) -> bool {
 pub struct By {
     /// The session's, or that of a consent that is remembered.
     pub proof: Proof,
-    /// It is not asked for again.
-    pub remember: bool,
+    /// It is not asked for again, of the client as it was at this version, which its owner has seen.
+    pub remember: Option<u64>,
+}
+
+/// The client of a request that is answered now, where its answer may still go where it was to.
+fn led_to<'s>(state: &'s authz::State, pending: &Pending) -> Option<&'s Arc<Client>> {
+    state.client(&pending.client).filter(|client| ask::may_lead_to(client, &pending.redirect))
 }
 
 /// Carries out "allow": what the owner cannot give falls away; nothing left is a refusal.
@@ -326,19 +331,17 @@ pub async fn allow<E: Env>(
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
         return deny(visit, pending, signed_in, why).await;
     }
-    let Some(client) = state.client(&pending.client) else { return visit.dead_request(403) };
+    let Some(client) = led_to(&state, pending) else { return visit.dead_request(403) };
     let code = visit.keys().write(Kind::Code, &visit.random());
-    let consent =
-        (remember && details.is_empty() && may_remember(client, &pending.redirect)).then(|| {
-            Consent {
-                user: user.name.clone(),
-                uid: user.uid,
-                client: pending.client.clone(),
-                version: client.version,
-                origin: redirect::origin(&pending.redirect),
-                scopes: scopes.clone(),
-            }
-        });
+    let seen = remember.filter(|_| details.is_empty() && may_remember(client, &pending.redirect));
+    let consent = seen.map(|version| Consent {
+        user: user.name.clone(),
+        uid: user.uid,
+        client: pending.client.clone(),
+        version,
+        origin: redirect::origin(&pending.redirect),
+        scopes: scopes.clone(),
+    });
     let kept = Code {
         hash: visit.hash("code", &code),
         client: pending.client.clone(),
@@ -399,6 +402,9 @@ pub async fn deny<E: Env>(
     signed_in: &SignedIn,
     why: Denial,
 ) -> Reply {
+    if led_to(&visit.state(), pending).is_none() {
+        return visit.dead_request(403);
+    }
     let now = visit.now();
     let by = Some(signed_in.proof());
     let command = Command::Decide { pending: pending.id, code: None, consent: None, by, now };

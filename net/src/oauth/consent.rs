@@ -53,7 +53,7 @@ fn show<E: Env>(
         return visit.dead_request(400);
     }
     let profile = &client.profile;
-    let csrf = visit.token_of(&signed_in.session.id, &format!("consent {request}"));
+    let csrf = token(visit, signed_in, request, client.version);
     let links = [
         ("home", &profile.client_uri),
         ("privacy", &profile.policy_uri),
@@ -98,6 +98,22 @@ fn show<E: Env>(
     // Some browsers hold the redirect that follows a form to its policy.
     let target = redirect::policy_source(&pending.redirect);
     visit.page_to(200, consent::render(&shown), Some(&target))
+}
+
+/// Token of the form on a page that showed the client at this version, which stands before it.
+fn token<E: Env>(
+    visit: &Visit<'_, E>,
+    signed_in: &SignedIn,
+    request: &str,
+    version: u64,
+) -> String {
+    let of = visit.token_of(&signed_in.session.id, &format!("consent {request} {version}"));
+    format!("{version}.{of}")
+}
+
+/// The version of the client that the page of this form showed, by its token.
+fn seen(form: &Form) -> Option<u64> {
+    form.text("csrf_token").split_once('.')?.0.parse().ok()
 }
 
 /// May the client still ask for all of it? It may have lost scopes since it asked, and the page must not offer
@@ -221,15 +237,18 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let Some(signed_in) = present(visit, &pending) else {
         return visit.see_other(&format!("/login?request={request}"));
     };
-    let token = visit.token_of(&signed_in.session.id, &format!("consent {request}"));
+    let Some(seen) = seen(&form) else { return visit.foreign_form() };
+    let token = token(visit, &signed_in, &request, seen);
     if !visit.is_own_form(&form, &token) || form.repeated(&["scope", "detail"]).is_some() {
         return visit.foreign_form();
     }
     match form.text("decision") {
         "allow" => {
             let state = visit.state();
-            if !state.client(&pending.client).is_some_and(|client| is_within(client, &pending)) {
-                return visit.dead_request(403);
+            let client = state.client(&pending.client).filter(|it| is_within(it, &pending));
+            let Some(client) = client else { return visit.dead_request(403) };
+            if client.version != seen {
+                return changed(visit);
             }
             let is_asked = |ticked: &str| pending.scopes.iter().any(|asked| asked == ticked);
             if !form.all("scope").all(is_asked) {
@@ -237,13 +256,23 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
                 visit.note("scope_escalation_attempt", "failed", &facts);
             }
             let (scopes, details) = ticked(&form, &pending);
-            let remember = form.first("remember").is_some();
+            let remember = form.first("remember").map(|_| seen);
             let by = authorize::By { proof: signed_in.proof(), remember };
             authorize::allow(visit, &pending, &signed_in, scopes, details, by).await
         }
         "deny" => authorize::deny(visit, &pending, &signed_in, Denial::Refused).await,
         _ => visit.foreign_form(),
     }
+}
+
+/// The answer to who allowed what the client is no more.
+fn changed<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    visit.problem(
+        409,
+        "This application was changed while you looked at it",
+        "It may not be what the page showed, so nothing was allowed.",
+        "Go back, load the page again, and decide about what it shows then.",
+    )
 }
 
 /// What was asked and ticked; anything else that was posted is ignored.

@@ -19,7 +19,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::form::Form;
 use super::limit::{Of, host, neighbourhood};
 use super::visit::{SignedIn, Visit};
-use super::{authorize, cookie, device, redirect};
+use super::{ask, authorize, cookie, device, redirect};
 use crate::reply::Reply;
 
 /// A browser that signed in before.
@@ -57,8 +57,9 @@ pub fn pending<E: Env>(
     let state = visit.state();
     let pending = state.pending.get(&visit.hash("pending", request))?;
     let is_ours = visit.anchor() == Some(pending.browser) && visit.now() < pending.end;
-    // Its client may have been suspended since.
-    let is_open = state.client(&pending.client).is_some_and(|client| client.is_approved());
+    // Its client may have been suspended since, or have lost the address to which it would lead.
+    let client = state.client(&pending.client).filter(|client| client.is_approved());
+    let is_open = client.is_some_and(|client| ask::may_lead_to(client, &pending.redirect));
     (is_ours && is_open).then(|| Arc::clone(pending))
 }
 
@@ -286,7 +287,7 @@ async fn go_on<E: Env>(
         Some(pending) if authorize::is_remembered(visit, &pending, &signed_in) => {
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
             let proof = signed_in.remembrance(&pending.client);
-            let by = authorize::By { proof, remember: false };
+            let by = authorize::By { proof, remember: None };
             let mut reply =
                 authorize::allow(visit, &pending, &signed_in, scopes, details, by).await;
             if reply.status == 302 {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use authz::command::Waiting;
 use authz::oauth::{details, scope};
 use authz::record::client::ApplicationType;
-use authz::record::grant::{Grant, GrantKind};
+use authz::record::grant::{Code, Grant, GrantKind};
 use authz::record::proof::Proof;
 use authz::token::Content;
 use authz::token::text::Kind;
@@ -177,6 +177,21 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
     let hash = visit.hash("code", code);
     // A replay ends its grant, so whose it was is looked up before.
     let known = visit.state().codes.get(&hash).cloned();
+    let tried = Tried {
+        token: code,
+        grant: known.as_ref().and_then(|known| known.spent),
+        user: known.as_ref().map(|known| known.user.clone()).unwrap_or_default(),
+        refresh: false,
+    };
+    // Whoever has the address now may have got the code.
+    let is_lost = |known: &Arc<Code>| {
+        known.client == client.id
+            && known.spent.is_none()
+            && !ask::may_lead_to(&client.client, &known.redirect)
+    };
+    if known.as_ref().is_some_and(is_lost) {
+        return Err(refused(visit, client, &authz::Error::InvalidGrant, &tried));
+    }
     let command = Command::Redeem {
         code: hash,
         client: client.id.clone(),
@@ -191,15 +206,7 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
         address: Some(visit.address()),
         now: visit.now(),
     };
-    visit.ask(command).await.map_err(|error| {
-        let tried = Tried {
-            token: code,
-            grant: known.as_ref().and_then(|known| known.spent),
-            user: known.as_ref().map(|known| known.user.clone()).unwrap_or_default(),
-            refresh: false,
-        };
-        refused(visit, client, &error, &tried)
-    })
+    visit.ask(command).await.map_err(|error| refused(visit, client, &error, &tried))
 }
 
 /// The challenge that follows from a verifier (RFC 7636).

@@ -34,6 +34,7 @@ mod letting_in;
 mod limited;
 mod lost;
 mod meaning;
+mod moved;
 mod outdated;
 mod parts;
 mod patterns;
