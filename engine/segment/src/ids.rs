@@ -20,6 +20,10 @@
 //! | filter   | 64 each line | bits: 10 for each id; an id sets six bits of its line        |
 //! | ranks    | 4 each doc   | the place of the document's id among all                     |
 //!
+//! The hash of an id, all 64-bit: begin with its length xor `e7037ed1a0b428db`; with each eight bytes (little-endian; the
+//! last zero to seven filled up with zeros to one more word, which is there always), xor the word in and fold by
+//! `a0761d6478bd642f`; at last fold by `8ebc6af09c88c6e3`. To fold is to multiply to 128 bits and xor the halves.
+//!
 //! The line of an id is the high half of its hash times the number of lines, over 2³²; its bits are
 //! the six lowest nines of bits of the hash times the odd number `BITS`.
 //!
