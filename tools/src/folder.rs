@@ -171,9 +171,45 @@ impl Folder {
         }
     }
 
+    /// Removes the empty files by which killed starts judged the disk ([`runtime::PROBE`]).
+    ///
+    /// # Errors
+    /// A folder that cannot be read, or a file that cannot be removed.
+    pub fn sweep_probes(&self) -> Result<()> {
+        for path in
+            [self.path.clone(), self.node(""), self.path.join("cluster"), self.path.join("authz")]
+        {
+            let failed = |error: std::io::Error| Failure::file("sweeping", &path, &error);
+            let entries = match std::fs::read_dir(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                entries => entries.map_err(failed)?,
+            };
+            for entry in entries {
+                let entry = entry.map_err(failed)?;
+                let name = entry.file_name();
+                let is_probe =
+                    |name: &str| name.starts_with(runtime::PROBE) && name.ends_with(".tmp");
+                if name.to_str().is_some_and(is_probe) {
+                    std::fs::remove_file(entry.path()).map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Who this node is; drawn at the first start.
+    ///
+    /// # Errors
+    /// Where it is gone, and what the node held is not: clients and dashboards know both by these names.
     pub fn identity(&self, random: &impl Random) -> Result<Identity> {
         let path = self.node("identity");
+        if !path.exists() && self.path.join("cluster").exists() {
+            return Err(lost(
+                &path,
+                "and with it the ids by which others know this node and its cluster",
+                r#"write {"format":1} into it: new ids are drawn then"#,
+            ));
+        }
         let draw = || {
             let mut bytes = [0; 16];
             random.fill(&mut bytes);
@@ -184,7 +220,8 @@ impl Folder {
             let text = value.get(key).and_then(Value::as_str);
             text.filter(|text| text.len() == 22).map(str::to_owned)
         };
-        if let Some(value) = known {
+        let says = |value: &Value| value.get("node").is_some() || value.get("cluster").is_some();
+        if let Some(value) = known.filter(says) {
             return match (id(&value, "node"), id(&value, "cluster")) {
                 (Some(node), Some(cluster)) => Ok(Identity { node, cluster, start: draw() }),
                 _ => Err(Failure::file("reading", &path, &"it names no node and cluster")),
@@ -473,6 +510,39 @@ mod tests {
         assert_eq!(std::fs::read(folder.node("keystore")).expect("there"), before);
         let mode = std::fs::metadata(folder.node("keystore")).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    /// Others knew the cluster by an id that was another after the file was lost, and nobody was told.
+    #[test]
+    fn a_lost_identity_is_not_made_anew_beside_what_the_node_held() {
+        let temporary = Temporary::new("lost-identity");
+        let folder = Folder::make(&temporary.0).expect("made");
+        let random = runtime::RuntimeRandom::new();
+        let before = folder.identity(&random).expect("drawn");
+        std::fs::create_dir(temporary.0.join("cluster")).expect("made");
+        std::fs::remove_file(folder.node("identity")).expect("removed");
+        let failure = folder.identity(&random).expect_err("lost");
+        assert!(failure.sentence.contains(r#"write {"format":1} into it"#), "{failure}");
+        save(&folder.node("identity"), br#"{"format":1}"#, 0o600).expect("written");
+        let after = folder.identity(&random).expect("drawn anew, as the sentence says");
+        assert_ne!(after.cluster, before.cluster);
+        assert_eq!(folder.identity(&random).expect("kept").cluster, after.cluster);
+    }
+
+    /// Killed starts left one each, and nothing removed them.
+    #[test]
+    fn probes_of_killed_starts_are_swept() {
+        let temporary = Temporary::new("probes");
+        let folder = Folder::make(&temporary.0).expect("made");
+        std::fs::create_dir(temporary.0.join("authz")).expect("made");
+        let left = ["node/io-probe-0123.tmp", "authz/io-probe-4567.tmp"];
+        let others = ["node/io-probe", "authz/snapshot.tmp"];
+        for file in left.iter().chain(&others) {
+            std::fs::write(temporary.0.join(file), "").expect("written");
+        }
+        folder.sweep_probes().expect("swept");
+        assert!(left.iter().all(|file| !temporary.0.join(file).exists()));
+        assert!(others.iter().all(|file| temporary.0.join(file).exists()), "others' stay");
     }
 
     #[test]

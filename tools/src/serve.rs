@@ -110,6 +110,7 @@ pub fn run(options: &Serve) -> Result<()> {
 
     let folder = Folder::make(&settings.data)?;
     let lock = folder.lock()?;
+    folder.sweep_probes()?;
     note_suspects(&folder)?;
     if let Err(failure) = file_user::sweep(&folder) {
         tracing::warn!(

@@ -68,6 +68,10 @@ pub struct RuntimeDisk {
     met: Rc<RefCell<Vec<u64>>>,
 }
 
+/// What the name of a file begins with by which the disk is judged; it ends in `.tmp`. Whoever is killed meanwhile
+/// leaves it, empty.
+pub const PROBE: &str = "io-probe-";
+
 impl RuntimeDisk {
     /// Calls that io_uring does not offer run in `files`; syncs are counted at `syncs`.
     pub fn new(files: Pool, syncs: Arc<Timed>) -> Self {
@@ -94,7 +98,7 @@ impl RuntimeDisk {
         if self.met.borrow().contains(&device) {
             return Ok(());
         }
-        let probe = folder.join(format!("io-probe-{:016x}.tmp", RuntimeRandom::new().next_u64()));
+        let probe = folder.join(format!("{PROBE}{:016x}.tmp", RuntimeRandom::new().next_u64()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let opened = options.dma_open(&probe).await;

@@ -30,7 +30,7 @@ pub mod watchdog;
 pub mod workers;
 
 pub use clock::RuntimeClock;
-pub use disk::{RuntimeDisk, RuntimeFile};
+pub use disk::{PROBE, RuntimeDisk, RuntimeFile};
 pub use executor::{Core, Running, RuntimeSpawn, start, start_measured};
 pub use probe::Probe;
 pub use random::RuntimeRandom;
