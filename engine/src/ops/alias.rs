@@ -205,7 +205,8 @@ impl<E: Env> Core<E> {
         let others: Vec<&str> =
             request.indices.iter().map(String::as_str).filter(|name| !is_stream(name)).collect();
         let options = IndicesOptions {
-            expand_closed: true,
+            // Whoever means a closed index names it.
+            expand_closed: false,
             allow_no_indices: !streams.is_empty(),
             ..IndicesOptions::default()
         };

@@ -296,3 +296,33 @@ fn term_vectors_of_a_request_are_of_one_index() {
         });
     }
 }
+
+/// A pattern took closed indices along: with `remove_index` it deleted what nobody had named.
+#[test]
+fn a_pattern_means_open_indices() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        for index in ["q-open", "q-closed", "r-closed"] {
+            client.good("PUT", &format!("/{index}"), r#"{"aliases":{"was":{}}}"#).await;
+        }
+        client.good("POST", "/q-closed,r-closed/_close", "").await;
+        client.good("PUT", "/q-*/_alias/x", "").await;
+        client.good("DELETE", "/q-*/_alias/was", "").await;
+        let seen = client.good("GET", "/q-*/_alias?expand_wildcards=all", "").await;
+        assert!(at(&seen, &["q-open", "aliases"]).get("x").is_some(), "{seen:?}");
+        assert!(at(&seen, &["q-open", "aliases"]).get("was").is_none(), "{seen:?}");
+        assert!(at(&seen, &["q-closed", "aliases"]).get("x").is_none(), "{seen:?}");
+        assert!(at(&seen, &["q-closed", "aliases"]).get("was").is_some(), "{seen:?}");
+        let remove =
+            |index: &str| format!(r#"{{"actions":[{{"remove_index":{{"index":"{index}"}}}}]}}"#);
+        let told = client.bad("POST", "/_aliases", &remove("r-*")).await;
+        begins(&told, "404 index_not_found_exception: no such index [r-*]");
+        client.good("POST", "/_aliases", &remove("q-*")).await;
+        assert_eq!(client.call("HEAD", "/q-open", "").await.status, 404);
+        assert_eq!(client.call("HEAD", "/q-closed", "").await.status, 200);
+        // Whoever means a closed index names it.
+        client.good("PUT", "/q-closed/_alias/x", "").await;
+        client.good("POST", "/_aliases", &remove("q-closed")).await;
+        assert_eq!(client.call("HEAD", "/q-closed", "").await.status, 404);
+    });
+}
