@@ -153,20 +153,24 @@ fn read(content: &[u8], kind: TemplateKind) -> Result<Option<Value>> {
             let cause = Error::illegal_argument(format!("For input string: \"{text}\""));
             return Err(Error::new(400, "x_content_parse_exception", what).caused_by(cause));
         }
+        let is_object = |member: &Member| member.value.as_object().is_some();
+        if matches!(&*member.key, "template" | "_meta" | "data_stream") && !is_object(member) {
+            return Err(fail::wrong_kind(parser, &member.key, &member.value));
+        }
         if member.key == "data_stream" {
             stream_options(parser, member.value.as_object().unwrap_or_default())?;
         }
         if member.key == "template" {
             for inner in member.value.as_object().unwrap_or_default() {
-                if !["settings", "mappings", "aliases"].contains(&inner.key.as_str()) {
-                    let cause = fail::unknown_field("template", &inner.key, inner.key_at);
-                    return Err(Error::new(
-                        400,
-                        "x_content_parse_exception",
-                        format!("{} [{parser}] failed to parse field [template]", inner.value.at),
-                    )
-                    .caused_by(cause));
-                }
+                let (key, value) = (inner.key.as_str(), &inner.value);
+                let cause = match key {
+                    "settings" | "aliases" if !is_object(inner) => {
+                        fail::wrong_kind("template", key, value)
+                    }
+                    "settings" | "aliases" | "mappings" => continue,
+                    _ => fail::unknown_field("template", key, inner.key_at),
+                };
+                return Err(fail::unread_field(parser, "template", value.at, cause));
             }
         }
     }

@@ -303,3 +303,36 @@ fn all_templates_that_are_missing_are_named() {
         assert_eq!(at(&left, &["index_templates"]).as_array().map_or(9, <[_]>::len), 0);
     });
 }
+
+/// What was no object was taken, and nothing of it kept.
+#[test]
+fn parts_of_a_template_are_objects() {
+    with_node(|mut client| async move {
+        for (kind, parser) in
+            [("_index_template", "index_template"), ("_component_template", "component_template")]
+        {
+            let patterns =
+                if kind == "_index_template" { r#""index_patterns":["a*"],"# } else { "" };
+            for (part, token) in [
+                (
+                    r#""template":[{"settings":{}}]"#,
+                    "template doesn't support values of type: START_ARRAY",
+                ),
+                (r#""template":5"#, "template doesn't support values of type: VALUE_NUMBER"),
+                (r#""template":{"settings":[]}"#, "failed to parse field [template]"),
+                (r#""template":{"aliases":"x"}"#, "failed to parse field [template]"),
+                (
+                    r#""template":{},"_meta":"x""#,
+                    "_meta doesn't support values of type: VALUE_STRING",
+                ),
+            ] {
+                let told = client
+                    .bad("PUT", &format!("/{kind}/t"), &format!("{{{patterns}{part}}}"))
+                    .await;
+                assert!(told.starts_with("400 x_content_parse_exception: [1:"), "{told}");
+                assert!(told.contains(&format!("] [{parser}] {token}")), "{told}");
+                assert_eq!(client.call("GET", &format!("/{kind}/t"), "").await.status, 404);
+            }
+        }
+    });
+}

@@ -76,6 +76,12 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
             return Err(parsing(format!("[analyze_request] unknown field [{key}]")));
         }
     }
+    for key in ["analyzer", "field", "normalizer"] {
+        if let Some(other) = body.get(key).filter(|value| value.as_str().is_none()) {
+            return Err(wrong_kind(key, other));
+        }
+    }
+    let attributes = attributes(body)?;
     let texts = texts(body)?;
     let has =
         |key: &str| body.get(key).is_some_and(|it| it.as_array().is_none_or(|it| !it.is_empty()));
@@ -98,7 +104,7 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
     if !explains {
         return Ok(Analysis::Tokens(run(&chain, &texts, tokens_max)?));
     }
-    let mut detail = Detail { attributes: attributes(body)?, ..Detail::default() };
+    let mut detail = Detail { attributes, ..Detail::default() };
     let stage = |name: &str, filters: usize| -> Result<Stage> {
         Ok(Stage {
             name: name.to_owned(),
@@ -183,10 +189,7 @@ fn kind_name(value: &Value) -> &'static str {
 }
 
 fn texts(body: &Value) -> Result<Vec<&str>> {
-    let wrong = |value: &Value| {
-        let kind = kind_name(value);
-        parsing(format!("[analyze_request] text doesn't support values of type: {kind}"))
-    };
+    let wrong = |value: &Value| wrong_kind("text", value);
     match body.get("text") {
         Some(Value::String(text)) => Ok(vec![text]),
         Some(Value::Array(items)) if !items.is_empty() => {
@@ -206,11 +209,14 @@ fn attributes(body: &Value) -> Result<Vec<String>> {
         Some(Value::Array(names)) if names.iter().all(|name| name.as_str().is_some()) => {
             Ok(names.iter().filter_map(Value::as_str).map(str::to_lowercase).collect())
         }
-        Some(other) => Err(parsing(format!(
-            "[analyze_request] attributes doesn't support values of type: {}",
-            kind_name(other)
-        ))),
+        Some(other) => Err(wrong_kind("attributes", other)),
     }
+}
+
+/// What is said of a member that is not of the kind that it must be of.
+fn wrong_kind(member: &str, value: &Value) -> Error {
+    let kind = kind_name(value);
+    parsing(format!("[analyze_request] {member} doesn't support values of type: {kind}"))
 }
 
 /// The chain that the body asks for.
@@ -377,6 +383,18 @@ mod tests {
                 "failed to find global filter under [zz]",
             ),
             (json::json!({"analyzer": "standard"}), "Validation Failed: 1: text is missing;"),
+            (
+                json::json!({"analyzer": {"type": "whitespace"}, "text": "A b"}),
+                "[analyze_request] analyzer doesn't support values of type: START_OBJECT",
+            ),
+            (
+                json::json!({"field": 5, "text": "x"}),
+                "[analyze_request] field doesn't support values of type: VALUE_NUMBER",
+            ),
+            (
+                json::json!({"attributes": 5, "text": "x"}),
+                "[analyze_request] attributes doesn't support values of type: VALUE_NUMBER",
+            ),
         ] {
             assert_eq!(analyze(&body, None, TOKENS_MAX).expect_err("refused").reason, want);
         }
