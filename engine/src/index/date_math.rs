@@ -12,82 +12,91 @@ use mapping::types::date_math::{Zone, parse_ms};
 use crate::error::{Error, Result};
 use crate::ops::failure::of_mapping;
 
-/// The name that `expression` means now; anything not in `<…>` is a name already.
+/// The name that `expression` means now; anything not in `<…>` is a name already. A backslash at the end
+/// says nothing, as in Elasticsearch.
 ///
 /// # Errors
-/// `parse_exception` with what is wrong.
+/// `parse_exception` with what is wrong; a position counts UTF-16 units from the `<`.
 pub fn resolve(expression: &str, now_ms: i64) -> Result<Cow<'_, str>> {
-    let Some(inner) = expression.strip_prefix('<').and_then(|text| text.strip_suffix('>')) else {
+    if !(expression.len() > 1 && expression.starts_with('<') && expression.ends_with('>')) {
         return Ok(Cow::Borrowed(expression));
-    };
+    }
+    let (text, inner) = (&expression[1..], &expression[1..expression.len() - 1]);
+    // Elasticsearch shows the closing bracket, and not the opening one.
     let wrong =
-        |what: &str| Error::parse(format!("invalid dynamic name expression [{inner}]. {what}"));
+        |what: &str| Error::parse(format!("invalid dynamic name expression [{text}]. {what}"));
     let mut name = String::with_capacity(inner.len() + 16);
-    let mut chars = inner.char_indices();
-    while let Some((at, char)) = chars.next() {
-        match char {
-            '\\' => match chars.next() {
-                Some((_, escaped)) => name.push(escaped),
-                None => return Err(wrong("nothing to escape")),
-            },
-            '{' => {
-                let len = placeholder_len(&inner[at + 1..])
-                    .ok_or_else(|| wrong("date math placeholder is open ended"))?;
-                name.push_str(&placeholder(&inner[at + 1..at + 1 + len], now_ms)?);
-                // Step behind the closing brace.
-                let end = at + 1 + len;
-                while chars.next().is_some_and(|(at, _)| at < end) {}
+    let mut placeholder: Option<Placeholder> = None;
+    let (mut escape, mut at) = (false, 1);
+    for char in inner.chars() {
+        let escaped = std::mem::take(&mut escape);
+        match (char, &mut placeholder) {
+            ('\\', _) if escaped => name.push('\\'),
+            ('\\', _) => escape = true,
+            ('{', Some(read)) if read.in_format && !escaped => {
+                let what = format!("invalid character in placeholder at position [{at}]");
+                return Err(wrong(&what));
             }
-            '}' => {
-                return Err(wrong(
-                    "invalid character at position [0]. `{` and `}` are reserved characters and \
-                     should be escaped when used as part of the index name using `\\` (e.g. \
-                     `\\{text\\}`)",
-                ));
+            ('}', Some(read)) if !read.in_format => {
+                name.push_str(&of_placeholder(&read.text, now_ms)?);
+                placeholder = None;
             }
-            other => name.push(other),
+            (other, Some(read)) => {
+                match other {
+                    '{' => read.in_format = true,
+                    '}' => read.in_format = escaped,
+                    _ => {}
+                }
+                read.text.push(other);
+            }
+            ('{', None) if !escaped => placeholder = Some(Placeholder::default()),
+            ('}', None) if !escaped => {
+                return Err(wrong(&format!(
+                    "invalid character at position [{at}]. `{{` and `}}` are reserved characters \
+                     and should be escaped when used as part of the index name using `\\` (e.g. \
+                     `\\{{text\\}}`)"
+                )));
+            }
+            (other, None) => name.push(other),
         }
+        at += char.len_utf16();
+    }
+    if placeholder.is_some() {
+        return Err(wrong("date math placeholder is open ended"));
     }
     if name.is_empty() {
-        return Err(wrong("nothing captured"));
+        return Err(Error::parse("nothing captured"));
     }
     Ok(Cow::Owned(name))
 }
 
-/// Bytes up to the brace that closes the placeholder.
-fn placeholder_len(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth == 0 => return Some(at),
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
+/// What stands between the braces so far.
+#[derive(Default)]
+struct Placeholder {
+    text: String,
+    /// Behind the brace that opens the format.
+    in_format: bool,
 }
 
-fn placeholder(text: &str, now_ms: i64) -> Result<String> {
+/// The date that a placeholder means, as it is written there.
+fn of_placeholder(text: &str, now_ms: i64) -> Result<String> {
+    let wrong =
+        |what: &str| Error::parse(format!("invalid dynamic name expression [{text}]. {what}"));
     let (math, format, zone) = match text.split_once('{') {
         None => (text, "uuuu.MM.dd", None),
         Some((math, rest)) => {
-            let inner = rest.strip_suffix('}').ok_or_else(|| {
-                Error::parse(format!(
-                    "invalid dynamic name expression [{text}]. missing closing `}}`"
-                ))
-            })?;
+            let inner = rest
+                .strip_suffix('}')
+                .ok_or_else(|| wrong("missing closing `}` for date math format"))?;
+            if inner.is_empty() {
+                return Err(wrong("missing date format"));
+            }
             match inner.split_once('|') {
                 None => (math, inner, None),
                 Some((format, zone)) => (math, format, Some(zone)),
             }
         }
     };
-    if format.is_empty() {
-        return Err(Error::parse(format!(
-            "invalid dynamic name expression [{text}]. missing date format"
-        )));
-    }
     let zone = zone.map(Zone::parse).transpose().map_err(of_mapping)?;
     let format = DateFormat::parse_pattern(format).map_err(of_mapping)?;
     let ms = parse_ms(&format, math, now_ms, Round::Down, zone.as_ref()).map_err(of_mapping)?;
@@ -143,8 +152,52 @@ mod tests {
 
     #[test]
     fn broken_names_are_refused() {
-        for expression in ["<a-{now/d>", "<a}>", "<>", "<{now/d{}}>", "<{nonsense}>", "<a\\>"] {
-            assert!(resolve(expression, NOW).is_err(), "{expression}");
+        let reserved = "`{` and `}` are reserved characters and should be escaped when used as part of \
+                        the index name using `\\` (e.g. `\\{text\\}`)";
+        for (expression, shown, what) in [
+            ("<a-{now/d>", "a-{now/d>", "date math placeholder is open ended".to_owned()),
+            (
+                "<a-{now/d{yyyy}>",
+                "a-{now/d{yyyy}>",
+                "date math placeholder is open ended".to_owned(),
+            ),
+            ("<a}>", "a}>", format!("invalid character at position [2]. {reserved}")),
+            (
+                "<\u{1f600}}>",
+                "\u{1f600}}>",
+                format!("invalid character at position [3]. {reserved}"),
+            ),
+            (
+                "<a-{now/d{yy{yy}}>",
+                "a-{now/d{yy{yy}}>",
+                "invalid character in placeholder at position [12]".to_owned(),
+            ),
+            ("<a-{now/d{}}>", "now/d{}", "missing date format".to_owned()),
+            (
+                "<a-{now/d{yyyy}x}>",
+                "now/d{yyyy}x",
+                "missing closing `}` for date math format".to_owned(),
+            ),
+        ] {
+            let error = resolve(expression, NOW).expect_err(expression);
+            assert_eq!(error.reason, format!("invalid dynamic name expression [{shown}]. {what}"));
+            assert_eq!((error.status, &*error.kind), (400, "parse_exception"));
+        }
+        assert_eq!(resolve("<>", NOW).expect_err("nothing").reason, "nothing captured");
+        assert!(resolve("<{nonsense}>", NOW).is_err());
+    }
+
+    #[test]
+    fn what_is_escaped_stands_for_itself() {
+        for (expression, meant) in [
+            (r"<a\>", "a"),
+            (r"<a\\b>", r"a\b"),
+            (r"<a\}{now/d{yyyy}}>", "a}2024"),
+            (r"<{now/d{yyyy\}}}>", "2024}"),
+            ("<", "<"),
+            ("<a", "<a"),
+        ] {
+            assert_eq!(name(expression), meant, "{expression}");
         }
     }
 }

@@ -144,31 +144,78 @@ pub async fn resolve(
     sees: impl Fn(&str) -> bool,
     pause: &impl AsyncFn(),
 ) -> Result<Vec<Resolved>> {
+    let effort = Effort::new(pause);
+    let excluded = None;
+    let mut reading = Reading { names, call, sees, found: Found::default(), excluded, effort };
+    read(expression, call, now_ms, &mut reading).await?;
+    let Reading { found, mut effort, sees, .. } = reading;
+    let list = found.resolved(call, &sees, &mut effort).await?;
+    if list.is_empty() && !call.options.allow_no_indices {
+        let name = if is_whole(expression) { "_all" } else { expression };
+        return Err(missing(name, call.resource_type));
+    }
+    Ok(list)
+}
+
+/// Who takes in the parts of an expression, in the order in which they stand.
+pub(crate) trait Parts {
+    /// Another part is read.
+    ///
+    /// # Errors
+    /// As [`Effort::check`].
+    async fn part(&mut self) -> Result<()>;
+
+    /// A name that is written out.
+    ///
+    /// # Errors
+    /// Nothing bears it, or the caller may not have it.
+    fn name(&mut self, name: &str) -> Result<()>;
+
+    /// A name that is written out is not meant.
+    fn except_name(&mut self, name: &str);
+
+    /// A pattern. True where it met something that the caller may see.
+    async fn pattern(&mut self, pattern: &Pattern<'_>) -> bool;
+
+    /// What a pattern meets is not meant. True as of [`Parts::pattern`].
+    async fn except_pattern(&mut self, pattern: &Pattern<'_>) -> bool;
+
+    /// Exclusions that stood side by side are over.
+    async fn excepted(&mut self);
+}
+
+/// Reads an expression, as each call that takes one does.
+///
+/// # Errors
+/// As [`resolve`], but for what the indices say.
+pub(crate) async fn read(
+    expression: &str,
+    call: Call,
+    now_ms: i64,
+    to: &mut impl Parts,
+) -> Result<()> {
     if expression.len() > EXPRESSION_BYTES_MAX {
         return Err(Error::illegal_argument("the index expression is too long"));
     }
-    let mut reading =
-        Reading { names, call, sees, found: Found::default(), effort: Effort::new(pause) };
+    let whole = is_whole(expression);
+    let IndicesOptions { allow_no_indices, expand_open, expand_closed, .. } = call.options;
+    // Hidden ones are open or closed, too.
+    let expands = expand_open || expand_closed;
     let mut after_wildcard = false;
+    let mut excluding = false;
     // What was said since a part of the other kind says nothing more.
     let mut said: Set<&str> = Set::default();
-    let mut excluded: Option<Excluded> = None;
-    let parts = split(expression);
-    let whole = parts.is_empty() || expression == "_all";
-    let IndicesOptions { allow_no_indices, expand_open, expand_closed, expand_hidden, .. } =
-        call.options;
-    let expands = expand_open || expand_closed || expand_hidden;
-    for part in if whole { vec!["*"] } else { parts } {
+    for part in if whole { vec!["*"] } else { split(expression) } {
         let (excludes, name) = match part.strip_prefix('-') {
             Some(name) if after_wildcard => (true, name),
             _ => (false, part),
         };
-        if excludes != excluded.is_some() {
+        if excludes != excluding {
             said.clear();
-            match excluded.take() {
-                None => excluded = Some(Excluded::default()),
-                Some(done) => reading.found.exclude(&done, &mut reading.effort).await,
+            if excluding {
+                to.excepted().await;
             }
+            excluding = excludes;
         }
         if !said.insert(part) {
             continue;
@@ -182,34 +229,33 @@ pub async fn resolve(
         if !excludes && name.starts_with('_') {
             return Err(reserved(name));
         }
-        reading.effort.check()?;
-        reading.effort.look().await;
+        to.part().await?;
         // With `none` a star is a letter like any other, but for all together.
-        let pattern = name.contains('*') && (expands || whole);
-        match (pattern, &mut excluded) {
-            (true, excluded) => {
-                after_wildcard = true;
-                let met = reading.wildcard(&Pattern::new(name), excluded.as_mut()).await;
-                if !met && !allow_no_indices {
-                    return Err(missing(name, call.resource_type));
-                }
+        if name.contains('*') && (expands || whole) {
+            after_wildcard = true;
+            let pattern = Pattern::new(name);
+            let met = match excludes {
+                true => to.except_pattern(&pattern).await,
+                false => to.pattern(&pattern).await,
+            };
+            if !met && !allow_no_indices {
+                return Err(missing(name, call.resource_type));
             }
-            (false, Some(excluded)) => {
-                excluded.names.insert(name.to_owned());
-            }
-            (false, None) => reading.concrete(name)?,
+        } else if excludes {
+            to.except_name(name);
+        } else {
+            to.name(name)?;
         }
     }
-    let Reading { mut found, mut effort, sees, .. } = reading;
-    if let Some(excluded) = excluded {
-        found.exclude(&excluded, &mut effort).await;
+    if excluding {
+        to.excepted().await;
     }
-    let list = found.resolved(call, &sees, &mut effort).await?;
-    if list.is_empty() && !allow_no_indices {
-        let name = if whole { "_all" } else { expression };
-        return Err(missing(name, call.resource_type));
-    }
-    Ok(list)
+    Ok(())
+}
+
+/// Does an expression mean all there is?
+pub(crate) fn is_whole(expression: &str) -> bool {
+    expression == "_all" || expression.bytes().all(|byte| byte == b',')
 }
 
 /// 400 for a closed index that was named.
@@ -274,97 +320,37 @@ struct Reading<'a, N, S, P> {
     call: Call,
     sees: S,
     found: Found,
+    /// The exclusions that stand side by side.
+    excluded: Option<Excluded>,
     effort: Effort<'a, P>,
 }
 
-impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
-    /// Adds what a pattern meets, or has it excluded. True where it met something that the caller may see.
-    async fn wildcard(
-        &mut self,
-        pattern: &Pattern<'_>,
-        mut excluded: Option<&mut Excluded>,
-    ) -> bool {
-        let names = self.names;
-        let mut met = false;
-        for name in names.indices(pattern.prefix) {
-            self.effort.look().await;
-            if pattern.fits(name)
-                && let Some(facts) = names.index(name)
-                && pattern.shows(name, facts.hidden, self.call)
-            {
-                met |= self.meet(name, facts, None, excluded.as_deref_mut());
-            }
-        }
-        if self.call.ignore_aliases {
-            return met;
-        }
-        for (stream, hidden) in names.streams(pattern.prefix) {
-            self.effort.look().await;
-            if !pattern.fits(stream) || !pattern.shows(stream, hidden, self.call) {
-                continue;
-            }
-            for name in names.stream(stream).unwrap_or_default() {
-                self.effort.look().await;
-                if let Some(facts) = names.index(&name) {
-                    met |= self.meet(&name, facts, None, excluded.as_deref_mut());
-                }
-            }
-        }
-        for alias in names.aliases(pattern.prefix) {
-            self.effort.look().await;
-            if !pattern.fits(alias) {
-                continue;
-            }
-            for target in names.alias(alias).unwrap_or_default() {
-                self.effort.look().await;
-                if let Some(facts) = names.index(&target.index)
-                    && pattern.shows(alias, target.is_hidden, self.call)
-                {
-                    let way = Some((alias, &target));
-                    met |= self.meet(&target.index, facts, way, excluded.as_deref_mut());
-                }
-            }
-        }
-        met
+impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Parts for Reading<'_, N, S, P> {
+    async fn part(&mut self) -> Result<()> {
+        self.effort.check()?;
+        self.effort.look().await;
+        Ok(())
     }
 
-    /// A pattern met an index, perhaps through an alias. True where the caller may see it: then it is
-    /// added, unless it is excluded, which needs no right.
-    fn meet(
-        &mut self,
-        index: &str,
-        facts: Facts,
-        alias: Option<(&str, &AliasTarget)>,
-        excluded: Option<&mut Excluded>,
-    ) -> bool {
-        let options = self.call.options;
-        if !(if facts.open { options.expand_open } else { options.expand_closed }) {
-            return false;
-        }
-        // A role may name the alias alone.
-        let sees = &self.sees;
-        let is_seen = || sees(index) || alias.is_some_and(|(alias, _)| sees(alias));
-        if let Some(excluded) = excluded {
-            excluded.indices.insert(index.to_owned());
-            // Whether one may be seen is asked only where that makes an error.
-            return options.allow_no_indices || is_seen();
-        }
-        if !is_seen() {
-            return false;
-        }
-        let way = alias.map(|(alias, target)| Way::by_wildcard(alias, target));
-        self.found.add_once(Met {
-            index: index.to_owned(),
-            by: None,
-            way: Some(way.unwrap_or_default()),
-            // Whoever asks for closed ones meets them.
-            shut: shut(facts, self.call),
-        });
-        true
+    async fn pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.wildcard(pattern, false).await
     }
 
-    /// Adds what a name that is written out leads to.
-    fn concrete(&mut self, name: &str) -> Result<()> {
+    async fn except_pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.wildcard(pattern, true).await
+    }
+
+    fn except_name(&mut self, name: &str) {
+        self.excluded.get_or_insert_default().names.insert(name.to_owned());
+    }
+
+    async fn excepted(&mut self) {
+        if let Some(excluded) = self.excluded.take() {
+            self.found.exclude(&excluded, &mut self.effort).await;
+        }
+    }
+
+    fn name(&mut self, name: &str) -> Result<()> {
         let (names, call) = (self.names, self.call);
         let mut add = |index: &str, way: Way| {
             if let Some(facts) = names.index(index) {
@@ -407,6 +393,89 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
             return Err(no_such_cluster(cluster));
         }
         Err(missing(name, call.resource_type))
+    }
+}
+
+impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
+    /// Adds what a pattern meets, or has it excluded. True where it met something that the caller may see.
+    async fn wildcard(&mut self, pattern: &Pattern<'_>, excludes: bool) -> bool {
+        let names = self.names;
+        let mut met = false;
+        for name in names.indices(pattern.prefix) {
+            self.effort.look().await;
+            if pattern.fits(name)
+                && let Some(facts) = names.index(name)
+                && pattern.shows(name, facts.hidden, self.call)
+            {
+                met |= self.meet(name, facts, None, excludes);
+            }
+        }
+        if self.call.ignore_aliases {
+            return met;
+        }
+        for (stream, hidden) in names.streams(pattern.prefix) {
+            self.effort.look().await;
+            if !pattern.fits(stream) || !pattern.shows(stream, hidden, self.call) {
+                continue;
+            }
+            for name in names.stream(stream).unwrap_or_default() {
+                self.effort.look().await;
+                if let Some(facts) = names.index(&name) {
+                    met |= self.meet(&name, facts, None, excludes);
+                }
+            }
+        }
+        for alias in names.aliases(pattern.prefix) {
+            self.effort.look().await;
+            if !pattern.fits(alias) {
+                continue;
+            }
+            for target in names.alias(alias).unwrap_or_default() {
+                self.effort.look().await;
+                if let Some(facts) = names.index(&target.index)
+                    && pattern.shows(alias, target.is_hidden, self.call)
+                {
+                    let way = Some((alias, &target));
+                    met |= self.meet(&target.index, facts, way, excludes);
+                }
+            }
+        }
+        met
+    }
+
+    /// A pattern met an index, perhaps through an alias. True where the caller may see it: then it is
+    /// added, unless it is excluded, which needs no right.
+    fn meet(
+        &mut self,
+        index: &str,
+        facts: Facts,
+        alias: Option<(&str, &AliasTarget)>,
+        excludes: bool,
+    ) -> bool {
+        let options = self.call.options;
+        if !(if facts.open { options.expand_open } else { options.expand_closed }) {
+            return false;
+        }
+        // A role may name the alias alone.
+        let sees = &self.sees;
+        let is_seen = || sees(index) || alias.is_some_and(|(alias, _)| sees(alias));
+        if excludes {
+            self.excluded.get_or_insert_default().indices.insert(index.to_owned());
+            // Whether one may be seen is asked only where that makes an error.
+            return options.allow_no_indices || is_seen();
+        }
+        if !is_seen() {
+            return false;
+        }
+        let way = alias.map(|(alias, target)| Way::by_wildcard(alias, target));
+        self.found.add_once(Met {
+            index: index.to_owned(),
+            by: None,
+            way: Some(way.unwrap_or_default()),
+            // Whoever asks for closed ones meets them.
+            shut: shut(facts, self.call),
+        });
+        true
     }
 }
 

@@ -1,11 +1,10 @@
 //! `_resolve/index` and `_search_shards`: what names stand for.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cluster::Index;
+use cluster::{Index, State};
 use env::Env;
 use json::Value;
 
@@ -13,12 +12,13 @@ use super::IndicesOptions;
 use super::reached::Reached;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Named};
+use crate::gate::{self, Gate};
 use crate::index::block::{self, Level};
-use crate::index::date_math;
 use crate::index::names::beginning;
 use crate::index::preference::Preference;
-use crate::index::resolve::{Call, Effort, Pattern, matches, no_such_cluster, reserved, resolve};
+use crate::index::resolve::{
+    Call, Effort, Parts, Pattern, is_whole, matches, no_such_cluster, read, resolve,
+};
 use crate::index::route::Route;
 
 /// What an expression names, by kind, each sorted by name.
@@ -74,105 +74,22 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<ResolvedNames> {
-        const ACTION: &str = "indices:admin/resolve/index";
         let state = self.state();
-        let call = Call::new(options);
-        let mut indices: BTreeMap<&str, &Arc<Index>> = BTreeMap::new();
-        let mut aliases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let mut streams: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let admits = |index: &Index| {
-            if index.open { options.expand_open } else { options.expand_closed }
-        };
-        // Who was granted the name of an alias was not granted all that it leads to.
-        let reached = |name: &str, members: &[Arc<str>]| -> Vec<String> {
-            let members = members.iter().filter(|index| gate::leads(gate, ACTION, index, name));
-            members.map(ToString::to_string).collect()
-        };
         let pause = self.pause();
-        let mut effort = Effort::new(&pause);
-        let mut starred = false;
-        let mut found_any = false;
-        let whole = matches!(expression, "" | "_all");
-        let parts = if whole { "*" } else { expression };
-        for part in parts.split(',').filter(|part| !part.is_empty()) {
-            let part = date_math::resolve(part, self.now_ms())?;
-            let part = &*part;
-            effort.check()?;
-            effort.look().await;
-            if let (Some(excluded), true) = (part.strip_prefix('-'), starred) {
-                let excluded = Pattern::new(excluded);
-                take_away(&mut indices, &excluded, &mut effort).await;
-                take_away(&mut aliases, &excluded, &mut effort).await;
-                take_away(&mut streams, &excluded, &mut effort).await;
-                continue;
-            }
-            // `_all` in a list among them.
-            if part.starts_with('_') {
-                return Err(reserved(part));
-            }
-            if part.contains('*') {
-                starred = true;
-                let pattern = Pattern::new(part);
-                let shows = |name: &str, hidden| pattern.shows(name, hidden, call);
-                for (name, index) in beginning(&state.indices, pattern.prefix) {
-                    effort.look().await;
-                    if pattern.fits(name)
-                        && shows(name, index.hidden())
-                        && admits(index)
-                        && gate.sees(ACTION, name)
-                    {
-                        indices.insert(name, index);
-                    }
-                }
-                for (name, members) in beginning(&state.aliases, pattern.prefix) {
-                    effort.look().await;
-                    let is_hidden = || {
-                        members.iter().all(|index| {
-                            let alias = state.index(index).and_then(|it| it.aliases.get(name));
-                            alias.is_some_and(|alias| alias.is_hidden == Some(true))
-                        })
-                    };
-                    if pattern.fits(name) && shows(name, is_hidden()) && gate.sees(ACTION, name) {
-                        let members = reached(name, members);
-                        if !members.is_empty() {
-                            aliases.insert(name, members);
-                        }
-                    }
-                }
-                for (name, stream) in beginning(&state.data_streams, pattern.prefix) {
-                    effort.look().await;
-                    if pattern.fits(name) && shows(name, stream.hidden) && gate.sees(ACTION, name) {
-                        streams.insert(name, reached(name, &stream.indices));
-                    }
-                }
-                found_any |= !(indices.is_empty() && aliases.is_empty() && streams.is_empty());
-                continue;
-            }
-            if let Some((cluster, _)) = part.split_once(':') {
-                return Err(no_such_cluster(cluster));
-            }
-            // Asked before it is looked up: whether a hidden name exists is nobody's business.
-            gate.index(ACTION, part)?;
-            if let Some((name, index)) = state.indices.get_key_value(part) {
-                indices.insert(name, index);
-            } else if let Some((name, members)) = state.aliases.get_key_value(part) {
-                let reached = reached(name, members);
-                if let (true, Some(first)) = (reached.is_empty(), members.first()) {
-                    gate.index_by_alias(ACTION, first, name)?;
-                }
-                aliases.insert(name, reached);
-            } else if let Some((name, stream)) = state.data_streams.get_key_value(part) {
-                streams.insert(name, reached(name, &stream.indices));
-            } else if !options.ignore_unavailable {
-                return Err(Error::index_not_found(part, "index_or_alias"));
-            } else {
-                continue;
-            }
-            found_any = true;
-        }
-        if !found_any && !options.allow_no_indices {
-            return Err(Error::index_not_found(expression, "index_or_alias"));
-        }
+        let mut named = Named {
+            state: &state,
+            gate,
+            call: Call::new(options),
+            indices: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            effort: Effort::new(&pause),
+        };
+        // Two stars, as Elasticsearch has it: they mean aliases, too, and are a name where nothing expands.
+        let all = is_whole(expression) || expression == "*";
+        let expression = if all { "**" } else { expression };
+        read(expression, named.call, self.now_ms(), &mut named).await?;
+        let Named { indices, aliases, streams, .. } = named;
         Ok(ResolvedNames {
             indices: indices
                 .into_iter()
@@ -181,7 +98,7 @@ impl<E: Env> Core<E> {
                     aliases: index
                         .aliases
                         .keys()
-                        .filter(|alias| gate.sees(ACTION, alias))
+                        .filter(|alias| gate.sees(RESOLVE, alias))
                         .map(ToString::to_string)
                         .collect(),
                     attributes: attributes(index),
@@ -209,7 +126,7 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let sees = gate::sees(gate, ACTION, &*state);
         let now_ms = self.now_ms();
-        let asked = Named { action: ACTION, expression, names: &*state, now_ms };
+        let asked = gate::Named { action: ACTION, expression, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
         let (names, pause) = (Call::new(options), self.pause());
         let resolved = resolve(&*state, expression, names, now_ms, sees, &pause).await;
@@ -260,24 +177,131 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// Takes away what a pattern means.
-async fn take_away<V>(
-    found: &mut BTreeMap<&str, V>,
-    excluded: &Pattern<'_>,
-    effort: &mut Effort<'_, impl AsyncFn()>,
-) {
-    let mut gone = Vec::new();
-    for (name, _) in found.range::<str, _>((Bound::Included(excluded.prefix), Bound::Unbounded)) {
-        effort.look().await;
-        if !name.starts_with(excluded.prefix) {
-            break;
-        }
-        if excluded.fits(name) {
-            gone.push(*name);
-        }
+/// What the gate is asked of names that are resolved.
+const RESOLVE: &str = "indices:admin/resolve/index";
+
+/// What the parts of an expression name so far, by kind.
+struct Named<'s, P> {
+    state: &'s State,
+    gate: &'s dyn Gate,
+    call: Call,
+    indices: BTreeMap<&'s str, &'s Arc<Index>>,
+    aliases: BTreeMap<&'s str, Vec<String>>,
+    streams: BTreeMap<&'s str, Vec<String>>,
+    effort: Effort<'s, P>,
+}
+
+impl<P: AsyncFn()> Parts for Named<'_, P> {
+    async fn part(&mut self) -> Result<()> {
+        self.effort.check()?;
+        self.effort.look().await;
+        Ok(())
     }
-    for name in gone {
-        found.remove(name);
+
+    fn name(&mut self, name: &str) -> Result<()> {
+        let state = self.state;
+        if let Some((cluster, _)) = name.split_once(':') {
+            return Err(no_such_cluster(cluster));
+        }
+        // Asked before it is looked up: whether a hidden name exists is nobody's business.
+        self.gate.index(RESOLVE, name)?;
+        if let Some((name, index)) = state.indices.get_key_value(name) {
+            self.indices.insert(name, index);
+        } else if let Some((name, members)) = state.aliases.get_key_value(name) {
+            let reached = self.reached(name, members);
+            if let (true, Some(first)) = (reached.is_empty(), members.first()) {
+                self.gate.index_by_alias(RESOLVE, first, name)?;
+            }
+            self.aliases.insert(name, reached);
+        } else if let Some((name, stream)) = state.data_streams.get_key_value(name) {
+            let reached = self.reached(name, &stream.indices);
+            self.streams.insert(name, reached);
+        } else if !self.call.options.ignore_unavailable {
+            return Err(Error::index_not_found(name, self.call.resource_type));
+        }
+        Ok(())
+    }
+
+    fn except_name(&mut self, name: &str) {
+        self.indices.remove(name);
+        self.aliases.remove(name);
+        self.streams.remove(name);
+    }
+
+    async fn pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.wildcard(pattern, false).await
+    }
+
+    async fn except_pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.wildcard(pattern, true).await
+    }
+
+    async fn excepted(&mut self) {}
+}
+
+impl<P: AsyncFn()> Named<'_, P> {
+    /// Adds what a pattern meets, or takes it away. True where it met something that the caller may see.
+    async fn wildcard(&mut self, pattern: &Pattern<'_>, excludes: bool) -> bool {
+        let (state, gate, call) = (self.state, self.gate, self.call);
+        let IndicesOptions { allow_no_indices, expand_open, expand_closed, .. } = call.options;
+        let shows = |name: &str, hidden| pattern.shows(name, hidden, call);
+        // Whether what is taken away may be seen is asked only where that makes an error.
+        let sees = |name: &str| excludes && allow_no_indices || gate.sees(RESOLVE, name);
+        let mut met = false;
+        for (name, index) in beginning(&state.indices, pattern.prefix) {
+            self.effort.look().await;
+            let expands = if index.open { expand_open } else { expand_closed };
+            if expands && pattern.fits(name) && shows(name, index.hidden()) {
+                match excludes {
+                    true => self.indices.remove(name),
+                    false if sees(name) => self.indices.insert(name, index),
+                    false => continue,
+                };
+                met |= !excludes || sees(name);
+            }
+        }
+        for (name, members) in beginning(&state.aliases, pattern.prefix) {
+            self.effort.look().await;
+            let is_hidden = || {
+                members.iter().all(|index| {
+                    let alias = state.index(index).and_then(|it| it.aliases.get(name));
+                    alias.is_some_and(|alias| alias.is_hidden == Some(true))
+                })
+            };
+            if !pattern.fits(name) || !shows(name, is_hidden()) {
+                continue;
+            }
+            if excludes {
+                self.aliases.remove(name);
+                met |= sees(name);
+            } else if sees(name) {
+                let reached = self.reached(name, members);
+                if !reached.is_empty() {
+                    self.aliases.insert(name, reached);
+                    met = true;
+                }
+            }
+        }
+        for (name, stream) in beginning(&state.data_streams, pattern.prefix) {
+            self.effort.look().await;
+            if !pattern.fits(name) || !shows(name, stream.hidden) {
+                continue;
+            }
+            if excludes {
+                self.streams.remove(name);
+            } else if sees(name) {
+                let reached = self.reached(name, &stream.indices);
+                self.streams.insert(name, reached);
+            }
+            met |= sees(name);
+        }
+        met
+    }
+
+    /// Who was granted the name of an alias was not granted all that it leads to.
+    fn reached(&self, name: &str, members: &[Arc<str>]) -> Vec<String> {
+        let leads = |index: &&Arc<str>| gate::leads(self.gate, RESOLVE, index, name);
+        members.iter().filter(leads).map(ToString::to_string).collect()
     }
 }
 

@@ -40,6 +40,7 @@ mod parts;
 mod patterns;
 mod place;
 mod ranked;
+mod resolved;
 mod rolled;
 mod scripts;
 mod searches;
