@@ -112,6 +112,13 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         request: &RolloverRequest,
     ) -> Result<Rollover> {
+        // What is wrong with the request by itself is told first, whatever it is asked of.
+        let conditions = &request.conditions;
+        if !conditions.is_empty() && conditions.iter().all(|one| one.least) {
+            return Err(Error::validation(&[
+                "at least one max_* rollover condition must be set when using min_* conditions",
+            ]));
+        }
         // Who may not roll it over holds up nobody who may.
         gate.index(ACTION, &request.target)?;
         let _turn = match request.dry_run || planted(Fault::RollAtOnce) {
@@ -332,11 +339,6 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<(&'a Condition, bool)>> {
         if asked.is_empty() {
             return Ok(Vec::new());
-        }
-        if asked.iter().all(|one| one.least) {
-            return Err(Error::validation(&[
-                "at least one max_* rollover condition must be set when using min_* conditions",
-            ]));
         }
         let rows = self.health_rows(|index| index.uuid == old.uuid).await;
         let Some(row) = rows.first() else { return Ok(Vec::new()) };

@@ -61,3 +61,50 @@ fn a_rollover_is_judged_by_what_others_left() {
         }
     }
 }
+
+/// Whether there is such a target was told first.
+#[test]
+fn conditions_that_can_never_hold_are_told_before_the_target() {
+    with_clients(1, 1, |mut clients| async move {
+        let told = "400 action_request_validation_exception: Validation Failed: 1: at least one max_* \
+                    rollover condition must be set when using min_* conditions;";
+        let client = &mut clients[0];
+        client.good("PUT", "/a", "").await;
+        let least = r#"{"conditions":{"min_docs":1,"min_age":"1d"}}"#;
+        for target in ["w", "a", "w/_rollover/NO"] {
+            let path = match target.split_once('/') {
+                None => format!("/{target}/_rollover"),
+                Some(_) => format!("/{target}"),
+            };
+            assert_eq!(client.bad("POST", &path, least).await, told, "{path}");
+        }
+        let both = r#"{"conditions":{"min_docs":1,"max_docs":5}}"#;
+        assert_eq!(client.bad("POST", "/w/_rollover", both).await, GONE);
+    });
+}
+
+/// What an alias says goes on with it, where Elasticsearch forgets it.
+#[test]
+fn what_an_alias_says_is_kept_on_both_sides_of_a_rollover() {
+    with_clients(1, 1, |mut clients| async move {
+        let client = &mut clients[0];
+        let says = r#""filter":{"term":{"own":true}},"index_routing":"1","search_routing":"1,2""#;
+        for (alias, write) in [("w", r#","is_write_index":true"#), ("v", "")] {
+            let body = format!(r#"{{"aliases":{{"{alias}":{{{says}{write}}}}}}}"#);
+            client.good("PUT", &format!("/{alias}-000001"), &body).await;
+            client.good("POST", &format!("/{alias}/_rollover"), "").await;
+        }
+        let said: json::Value = json::parse(format!("{{{says}}}").as_bytes()).expect("an alias");
+        for (index, alias, write) in
+            [("w-000001", "w", Some(false)), ("w-000002", "w", Some(true)), ("v-000002", "v", None)]
+        {
+            let told = client.good("GET", &format!("/{index}/_alias"), "").await;
+            let mut told = at(&told, &[index, "aliases", alias]).clone();
+            let flag = told.as_object_mut().and_then(|alias| alias.remove("is_write_index"));
+            assert_eq!(flag.and_then(|flag| flag.as_bool()), write, "{index}");
+            assert_eq!(told, said, "{index}");
+        }
+        let told = client.good("GET", "/v-000001/_alias", "").await;
+        assert_eq!(at(&told, &["v-000001", "aliases"]), &json::json!({}));
+    });
+}
