@@ -11,7 +11,7 @@ use search::result::Key;
 
 use super::IndicesOptions;
 use super::document::{WriteAction, WriteItem};
-use super::observe::{Health, IndexRow};
+use super::observe::{Health, IndexRow, health_row};
 use super::search::SearchCall;
 use super::widened::ByName;
 use crate::core::Core;
@@ -211,11 +211,13 @@ impl<E: Env> Core<E> {
         }
         names.sort();
         names.dedup();
+        let directory = self.directory();
         let views = names.into_iter().filter_map(|name| {
             let stream = Arc::clone(state.data_streams.get(&name)?);
             let indices: Vec<Arc<Index>> =
                 stream.indices.iter().filter_map(|name| state.index(name).cloned()).collect();
-            let rows: Vec<IndexRow> = indices.iter().map(|index| self.health_row(index)).collect();
+            let rows: Vec<IndexRow> =
+                indices.iter().map(|index| health_row(&directory, index)).collect();
             Some(StreamView {
                 template: state.templates.find(&name, false).map(|(name, _)| name.to_owned()),
                 health: rows.iter().map(|row| row.health).max().unwrap_or(Health::Green),

@@ -92,6 +92,8 @@ pub struct IndexRow {
     pub active: u32,
     /// Primary shards that still recover.
     pub initializing: u32,
+    /// How each primary shard stands, by number.
+    pub shards: Vec<Standing>,
     /// Searchable documents.
     pub docs_count: u64,
     /// Deleted documents that segments still hold.
@@ -102,6 +104,17 @@ pub struct IndexRow {
     pub segment_bytes: u64,
     /// Created, milliseconds since 1970.
     pub created_ms: i64,
+}
+
+/// How a primary shard stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It answers, or its index is closed and its files are there.
+    Active,
+    /// It recovers, or another's documents are copied into it.
+    Initializing,
+    /// It has no place.
+    Lost,
 }
 
 /// Answer of `_cluster/health`.
@@ -202,8 +215,9 @@ impl<E: Env> Core<E> {
             let met = !missing && wait.is_met(&tally);
             if met || begin >= until {
                 let indices = self.health_of(gate, expression, options).await?;
+                let directory = self.directory();
                 let mut rows: Vec<IndexRow> =
-                    indices.iter().map(|index| self.health_row(index)).collect();
+                    indices.iter().map(|index| health_row(&directory, index)).collect();
                 rows.sort_by(|a, b| a.name.cmp(&b.name));
                 // Names were looked up meanwhile: colour and figures are of one moment, and that is this one.
                 let mut told = Tally::NONE;
@@ -335,9 +349,10 @@ impl<E: Env> Core<E> {
                 .collect();
             under_way.push((index, sent));
         }
+        let directory = self.directory();
         let mut rows = Vec::with_capacity(under_way.len());
         for (index, sent) in under_way {
-            let mut row = self.health_row(index);
+            let mut row = health_row(&directory, index);
             for answer in sent {
                 let stats: Called<shard::Stats> = answer.answer().await;
                 if let Ok(stats) = stats {
@@ -351,39 +366,49 @@ impl<E: Env> Core<E> {
         }
         rows
     }
+}
 
-    /// A row without counts.
-    pub(crate) fn health_row(&self, index: &Arc<Index>) -> IndexRow {
-        let (health, active, initializing) = standing(&self.directory(), index);
-        IndexRow {
-            name: index.name.to_string(),
-            uuid: index.uuid_text(),
-            health,
-            open: index.open,
-            hidden: index.hidden(),
-            primaries: index.settings.shard_count(),
-            replicas: index.settings.replica_count(),
-            active,
-            initializing,
-            docs_count: 0,
-            docs_deleted: 0,
-            store_bytes: 0,
-            segment_bytes: 0,
-            created_ms: index.created_ms,
-        }
+/// A row without counts, all of it of one moment.
+pub(crate) fn health_row(directory: &Directory, index: &Index) -> IndexRow {
+    let (health, active, initializing) = standing(directory, index);
+    IndexRow {
+        name: index.name.to_string(),
+        uuid: index.uuid_text(),
+        health,
+        open: index.open,
+        hidden: index.hidden(),
+        primaries: index.settings.shard_count(),
+        replicas: index.settings.replica_count(),
+        active,
+        initializing,
+        shards: standings(directory, index).collect(),
+        docs_count: 0,
+        docs_deleted: 0,
+        store_bytes: 0,
+        segment_bytes: 0,
+        created_ms: index.created_ms,
     }
+}
+
+/// How the primary shards of an index stand, by number.
+fn standings(directory: &Directory, index: &Index) -> impl Iterator<Item = Standing> {
+    (0..index.settings.shard_count()).map(|number| match directory.primary(index, number) {
+        // The files of a closed index are there, and nobody needs more of them.
+        Primary::Started(_) | Primary::Closed => Standing::Active,
+        Primary::Initializing => Standing::Initializing,
+        Primary::Failed(_) | Primary::Unknown => Standing::Lost,
+    })
 }
 
 /// An index's colour, its active and its initializing shards.
 fn standing(directory: &Directory, index: &Index) -> (Health, u32, u32) {
     let primaries = index.settings.shard_count();
     let (mut active, mut initializing) = (0, 0);
-    for number in 0..primaries {
-        match directory.primary(index, number) {
-            // The files of a closed index are there, and nobody needs more of them.
-            Primary::Started(_) | Primary::Closed => active += 1,
-            Primary::Initializing => initializing += 1,
-            Primary::Failed(_) | Primary::Unknown => {}
+    for shard in standings(directory, index) {
+        match shard {
+            Standing::Active => active += 1,
+            Standing::Initializing => initializing += 1,
+            Standing::Lost => {}
         }
     }
     let health = match () {

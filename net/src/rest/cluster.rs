@@ -1,8 +1,7 @@
 //! `_cluster/health`.
 
-use engine::node::Primary;
 use engine::ops::IndicesOptions;
-use engine::ops::observe::{Health, HealthReply, HealthWait, IndexRow};
+use engine::ops::observe::{Health, HealthReply, HealthWait, IndexRow, Standing};
 use engine::{Error, Result};
 use env::Env;
 use json::Writer;
@@ -107,7 +106,7 @@ fn write<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, reply: &HealthRepl
         writer.key("indices").begin_object();
         for row in reply.indices.iter().filter(|row| call.gate.learns(&row.name)) {
             writer.key(&row.name);
-            index(call, writer, row, level == "shards");
+            index(writer, row, level == "shards");
         }
         writer.end_object();
     }
@@ -124,7 +123,7 @@ fn write_counts(writer: &mut Writer<'_>, counts: &Counts) {
         .field_u64("unassigned_primary_shards", counts.unassigned_primaries);
 }
 
-fn index<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, row: &IndexRow, shards: bool) {
+fn index(writer: &mut Writer<'_>, row: &IndexRow, shards: bool) {
     writer
         .begin_object()
         .field_str("status", row.health.as_str())
@@ -132,35 +131,24 @@ fn index<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, row: &IndexRow, sh
         .field_u64("number_of_replicas", u64::from(row.replicas));
     write_counts(writer, &Counts::of(row));
     if shards {
-        let state = call.core.state();
-        let directory = call.core.directory();
         writer.key("shards").begin_object();
-        for number in 0..row.primaries {
-            let index = state.index(&row.name);
-            let has_place = index.is_some_and(|index| directory.has_place(index, number));
-            let is_opening = index.is_some_and(|index| {
-                matches!(directory.primary(index, number), Primary::Initializing)
-            });
-            shard(writer, row, number, (has_place, is_opening));
+        for (number, standing) in row.shards.iter().enumerate() {
+            shard(writer, row, number, *standing);
         }
         writer.end_object();
     }
     writer.end_object();
 }
 
-fn shard(
-    writer: &mut Writer<'_>,
-    row: &IndexRow,
-    number: u32,
-    (has_place, is_opening): (bool, bool),
-) {
-    let (active, initializing) = (u64::from(has_place), u64::from(is_opening));
-    let lost = 1 - active - initializing;
-    let status = match (active, row.replicas) {
-        (0, _) if is_opening && row.health == Health::Yellow => Health::Yellow,
-        (0, _) => Health::Red,
-        (_, 0) => Health::Green,
-        _ => Health::Yellow,
+fn shard(writer: &mut Writer<'_>, row: &IndexRow, number: usize, standing: Standing) {
+    let one_if = |wanted| u64::from(standing == wanted);
+    let (active, initializing) = (one_if(Standing::Active), one_if(Standing::Initializing));
+    let lost = one_if(Standing::Lost);
+    let status = match (standing, row.replicas) {
+        (Standing::Initializing, _) if row.health == Health::Yellow => Health::Yellow,
+        (Standing::Initializing | Standing::Lost, _) => Health::Red,
+        (Standing::Active, 0) => Health::Green,
+        (Standing::Active, _) => Health::Yellow,
     };
     writer
         .key(&number.to_string())
@@ -281,6 +269,7 @@ mod tests {
             replicas: 1,
             active: 1,
             initializing: 1,
+            shards: vec![Standing::Active, Standing::Initializing, Standing::Lost],
             docs_count: 0,
             docs_deleted: 0,
             store_bytes: 0,
