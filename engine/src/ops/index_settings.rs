@@ -1,5 +1,6 @@
 //! Settings of indices, blocks, opening and closing.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct NewSettings {
     unblocks: bool,
     /// Some are deprecated.
     warns: bool,
+    /// A name with a star that takes nothing back: it has a value, or the star is not at its end.
+    starred: Option<String>,
 }
 
 impl NewSettings {
@@ -47,17 +50,67 @@ impl NewSettings {
             Some(settings @ Value::Object(_)) => settings,
             _ => body,
         };
-        let flat = cluster::settings::prefixed(settings).map_err(super::failure::of_cluster)?;
-        if flat.is_empty() {
+        let named = cluster::settings::flatten(settings).map_err(super::failure::of_cluster)?;
+        if named.is_empty() {
             return Err(Error::validation(&["no settings to update"]));
+        }
+        let mut flat = BTreeMap::new();
+        let mut starred: Option<String> = None;
+        for (name, value) in named {
+            let takes_back = value.is_null() && name.ends_with('*');
+            if name.contains('*') && !takes_back {
+                let name = if name.ends_with('*') { name } else { whole_name(&name) };
+                starred =
+                    Some(starred.map_or_else(|| name.clone(), |first| first.min(name.clone())));
+            } else if takes_back {
+                flat.extend(whole_patterns(&name).into_iter().map(|name| (name, Value::Null)));
+            } else {
+                flat.insert(whole_name(&name), value);
+            }
         }
         let has = |name: &str| flat.contains_key(name);
         let unblocks = has("index.blocks.read_only")
             || has("index.blocks.read_only_allow_delete")
             || (has("index.blocks.metadata") && flat.len() == 1);
         let warns = deprecated::names_any(flat.keys().map(String::as_str));
-        Ok(Self { settings: Value::Object(flat.into_iter().collect()), unblocks, warns })
+        Ok(Self { settings: Value::Object(flat.into_iter().collect()), unblocks, warns, starred })
     }
+}
+
+/// What the names of all settings of an index begin with.
+const PREFIX: &str = "index.";
+
+/// The name of a setting with its prefix.
+fn whole_name(name: &str) -> String {
+    if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") }
+}
+
+/// Elasticsearch puts no prefix before a pattern: what it means among names that have one may be several
+/// patterns, or none.
+fn whole_patterns(name: &str) -> Vec<String> {
+    if name.starts_with(PREFIX) {
+        return vec![name.to_owned()];
+    }
+    let letters = name.as_bytes();
+    // Where the pattern may stand when it has matched so much of the prefix.
+    let mut places = BTreeSet::from([0]);
+    for letter in PREFIX.bytes() {
+        let mut next = BTreeSet::new();
+        for mut place in places {
+            if letters.get(place) == Some(&b'*') {
+                next.insert(place);
+            }
+            // Several stars are as one.
+            while letters.get(place) == Some(&b'*') {
+                place += 1;
+            }
+            if letters.get(place) == Some(&letter) {
+                next.insert(place + 1);
+            }
+        }
+        places = next;
+    }
+    places.into_iter().map(|place| format!("{PREFIX}{}", &name[place..])).collect()
 }
 
 /// Answer of opening, closing, and of setting a block: names, and whether it was done.
@@ -65,6 +118,25 @@ impl NewSettings {
 pub struct Switched {
     /// In order.
     pub indices: Vec<String>,
+}
+
+/// Why settings of which one is `starred` cannot be: what is wrong with the others is told first.
+fn not_recognized(settings: &Value, index: &Index, change: SettingsChange, starred: &str) -> Error {
+    let plain: Object = settings
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.iter())
+        .filter(|(name, _)| !name.contains('*'))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    let label = format!("{}/{}", index.name, index.uuid_text());
+    let open = index.open && !change.reopen;
+    match index.settings.update(&Value::Object(plain), change.preserve, open, &label) {
+        Err(error) => super::failure::of_cluster(error),
+        Ok(_) => {
+            Error::illegal_argument(format!("{} setting [{starred}], not recognized", index.name))
+        }
+    }
 }
 
 /// How long is waited for writes that passed a block before it was there.
@@ -89,13 +161,16 @@ impl<E: Env> Core<E> {
         new: NewSettings,
         change: SettingsChange,
     ) -> Result<()> {
-        let NewSettings { settings, unblocks, warns } = new;
+        let NewSettings { settings, unblocks, warns, starred } = new;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/settings/update", expression, call).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         // Whoever takes a block of an index back must get through it.
         if !unblocks {
             block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        }
+        if let (Some(starred), Some(first)) = (starred, indices.first()) {
+            return Err(not_recognized(&settings, first, change, &starred));
         }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
         let put =

@@ -48,6 +48,7 @@ mod security;
 mod shown;
 mod since;
 mod streams;
+mod taken_back;
 mod tells;
 mod templates;
 mod twins;
