@@ -266,24 +266,57 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// A failure and its causes in one sentence, as Elasticsearch prints them here.
+/// A failure and its causes in one sentence, as Elasticsearch prints them here: the line of all of them, and
+/// behind it the cause again, by itself.
 fn chain(error: &Error) -> String {
-    let mut text = String::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if !text.is_empty() {
-            text.push_str("; nested: ");
-        }
-        for part in error.kind.split('_') {
-            let mut chars = part.chars();
-            text.extend(chars.next().map(|c| c.to_ascii_uppercase()));
-            text.push_str(chars.as_str());
-        }
-        text.push_str(&format!("[{}]", error.reason));
-        next = error.caused_by.as_deref();
+    let Some(first) = error.caused_by.as_deref() else { return shown(error) };
+    let mut text = shown(error);
+    let mut next = Some(first);
+    while let Some(cause) = next {
+        text.push_str("; nested: ");
+        text.push_str(&shown(cause));
+        next = cause.caused_by.as_deref();
     }
-    text.push(';');
+    text.push_str(";; ");
+    match foreign_class(first) {
+        Some(class) => text.push_str(&format!("{class}: {}", first.reason)),
+        None => text.push_str(&chain(first)),
+    }
     text
+}
+
+/// A failure by the name of its class.
+fn shown(error: &Error) -> String {
+    let mut text = String::new();
+    if *error.kind == *"parse_exception" && foreign_class(error).is_none() {
+        text.push_str("Elasticsearch");
+    }
+    for part in error.kind.split('_') {
+        let mut chars = part.chars();
+        text.extend(chars.next().map(|c| c.to_ascii_uppercase()));
+        text.push_str(chars.as_str());
+    }
+    text.push_str(&format!("[{}]", error.reason));
+    text
+}
+
+/// The whole name of the class of a failure that is none of Elasticsearch's own, which prints itself by it.
+fn foreign_class(error: &Error) -> Option<&'static str> {
+    Some(match &*error.kind {
+        "date_time_parse_exception" => "java.time.format.DateTimeParseException",
+        "illegal_argument_exception" => "java.lang.IllegalArgumentException",
+        "illegal_state_exception" => "java.lang.IllegalStateException",
+        "named_object_not_found_exception" => {
+            "org.elasticsearch.xcontent.NamedObjectNotFoundException"
+        }
+        "number_format_exception" => "java.lang.NumberFormatException",
+        // The parser of query strings has one of that name, too.
+        "parse_exception" if error.reason.starts_with("Cannot parse '") => {
+            "org.apache.lucene.queryparser.classic.ParseException"
+        }
+        "x_content_parse_exception" => "org.elasticsearch.xcontent.XContentParseException",
+        _ => return None,
+    })
 }
 
 /// The plans by which scores are explained to a caller with limits, of each shard that has winners.

@@ -53,5 +53,6 @@ mod tells;
 mod templates;
 mod twins;
 mod unseen;
+mod validated;
 mod warned;
 mod watch;
