@@ -44,7 +44,7 @@ pub struct Opening {
     pub took_us: RisingNumber,
     /// 1: it was there before.
     pub existing: RisingNumber,
-    /// Files of its segments.
+    /// Files of its segments; of one that another index's documents were copied into, once they were.
     pub files: RisingNumber,
     /// Their bytes.
     pub bytes: RisingNumber,

@@ -35,6 +35,7 @@ use crate::index::date_math;
 use crate::index::resolve::{Call, closed};
 use crate::index::route::Route;
 use crate::node::Entry;
+use crate::task::TaskSpec;
 
 /// Documents of one batch.
 const BATCH_DOCS: usize = 500;
@@ -55,6 +56,16 @@ pub enum Resize {
     Shrink,
     /// It is multiplied.
     Split,
+}
+
+impl Resize {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Clone => "clone",
+            Self::Shrink => "shrink",
+            Self::Split => "split",
+        }
+    }
 }
 
 /// How large a shard of the new index may become, where the body says it.
@@ -216,6 +227,15 @@ impl<E: Env> Core<E> {
         let uuid = new.uuid;
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
+        let headers = gate.origin().opaque_id.iter();
+        let _running = self.begin_task(TaskSpec {
+            kind: "transport",
+            action: "indices:admin/resize",
+            description: format!("{} from [{}] to [{target}]", kind.word(), index.name),
+            headers: headers.map(|id| ("X-Opaque-Id".to_owned(), id.clone())).collect(),
+            owner: gate.owner().to_owned(),
+            ..TaskSpec::default()
+        });
         self.quiet(index).await;
         let views = self.views(index).await.map_err(|error| {
             // It may have gone meanwhile: its shards serve nobody then.
@@ -275,8 +295,23 @@ impl<E: Env> Core<E> {
             refreshed.map_err(|down| down.error(&self.state(), index, number))?;
             let flushed: Called<()> = self.ask(shard, |reply| ShardCall::Flush { reply }).await;
             flushed.map_err(|down| down.error(&self.state(), index, number))?;
+            self.note_copied(shard).await;
         }
         Ok(())
+    }
+
+    /// Notes what a shard came to, for whoever asks how it began. One that does not answer says nothing.
+    async fn note_copied(self: &Rc<Self>, shard: ShardId) {
+        let stats: Called<shard::Stats> = self.ask(shard, |reply| ShardCall::Stats { reply }).await;
+        let directory = self.directory();
+        let (Ok(stats), Some(Entry::Open(reader))) = (stats, directory.shards.get(&shard)) else {
+            return;
+        };
+        let opening = reader.opening();
+        let now_ms = u64::try_from(self.now_ms()).unwrap_or(0);
+        opening.took_us.raise(now_ms.saturating_sub(opening.begin_ms.get()) * 1_000);
+        opening.files.raise(stats.segment_count);
+        opening.bytes.raise(stats.store_bytes);
     }
 
     async fn copy_view(self: &Rc<Self>, view: &View, uuid: [u8; 16]) -> Result<()> {

@@ -263,12 +263,32 @@ pub struct RecoveryRow {
     pub begin_ms: u64,
     /// Microseconds until it served.
     pub took_us: u64,
-    /// Files of its segments.
+    /// Files of its segments, as it was opened or as its documents had been copied.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Operations replayed out of the log.
     pub replayed: u64,
+}
+
+impl RecoveryRow {
+    /// How far it is, in Elasticsearch's word.
+    pub fn stage(&self) -> &'static str {
+        match (self.done, self.origin) {
+            (true, _) => "DONE",
+            // Its documents are on their way from another index.
+            (false, Origin::Local) => "INDEX",
+            (false, Origin::Empty | Origin::Existing) => "TRANSLOG",
+        }
+    }
+
+    /// Files and bytes that were made for it; the others of [`RecoveryRow::files`] lay there and are used.
+    pub fn recovered(&self) -> (u64, u64) {
+        match self.origin {
+            Origin::Local => (self.files, self.bytes),
+            Origin::Empty | Origin::Existing => (0, 0),
+        }
+    }
 }
 
 /// Where the documents of a shard came from when it was opened.

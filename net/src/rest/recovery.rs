@@ -48,7 +48,7 @@ fn recovered(
         .begin_object()
         .field_u64("id", u64::from(row.number))
         .field_str("type", row.origin.as_str())
-        .field_str("stage", if row.done { "DONE" } else { "TRANSLOG" })
+        .field_str("stage", row.stage())
         .field_bool("primary", true);
     if human {
         writer.field_str("start_time", &units::date(begin_ms));
@@ -73,12 +73,13 @@ fn recovered(
         .text("ip", host)
         .text("name", &info.name)
         .end();
-    // What lies on the disk is used as it lies: nothing is copied.
+    // What lies on the disk is used as it lies; of another index's shards everything is written anew.
+    let (files, bytes) = row.recovered();
     out.begin("index").begin("size");
-    out.bytes("total", row.bytes).bytes("reused", row.bytes).bytes("recovered", 0);
-    out.bytes("recovered_from_snapshot", 0).text("percent", reused(row.bytes)).end();
-    out.begin("files").count("total", row.files).count("reused", row.files).count("recovered", 0);
-    out.text("percent", reused(row.files));
+    out.bytes("total", row.bytes).bytes("reused", row.bytes - bytes).bytes("recovered", bytes);
+    out.bytes("recovered_from_snapshot", 0).text("percent", there(row.bytes)).end();
+    out.begin("files").count("total", row.files).count("reused", row.files - files);
+    out.count("recovered", files).text("percent", there(row.files));
     if detailed {
         out.writer().key("details").begin_array().end_array();
     }
@@ -99,6 +100,6 @@ fn recovered(
 }
 
 /// The share of so many files or bytes that is there: all; of none, none.
-const fn reused(total: u64) -> &'static str {
+const fn there(total: u64) -> &'static str {
     if total == 0 { "0.0%" } else { "100.0%" }
 }

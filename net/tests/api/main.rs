@@ -40,6 +40,7 @@ mod parts;
 mod patterns;
 mod place;
 mod ranked;
+mod resized;
 mod resolved;
 mod rolled;
 mod scripts;
