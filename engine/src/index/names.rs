@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use cluster::State;
+use cluster::{Alias, State};
 
 use super::resolve::{AliasTarget, Facts, Names};
 
@@ -18,16 +18,14 @@ impl Names for State {
         let names = self.aliases.get(name)?;
         let targets = names.iter().filter_map(|index| {
             let alias = State::index(self, index)?.aliases.get(name)?;
-            Some(AliasTarget {
-                index: index.to_string(),
-                filter: alias.filter.clone(),
-                search_routing: alias.search_routing.clone(),
-                index_routing: alias.index_routing.clone(),
-                is_write_index: alias.is_write_index,
-                is_hidden: alias.is_hidden == Some(true),
-            })
+            Some(target(index, alias))
         });
         Some(targets.collect())
+    }
+
+    fn aliases_of(&self, index: &str) -> Vec<(String, AliasTarget)> {
+        let aliases = State::index(self, index).into_iter().flat_map(|index| index.aliases.iter());
+        aliases.map(|(name, alias)| (name.to_string(), target(index, alias))).collect()
     }
 
     fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str> {
@@ -45,6 +43,18 @@ impl Names for State {
 
     fn streams<'n>(&'n self, prefix: &str) -> impl Iterator<Item = (&'n str, bool)> {
         beginning(&self.data_streams, prefix).map(|(name, stream)| (name, stream.hidden))
+    }
+}
+
+/// What an alias says of an index behind it.
+fn target(index: &str, alias: &Alias) -> AliasTarget {
+    AliasTarget {
+        index: index.to_owned(),
+        filter: alias.filter.clone(),
+        search_routing: alias.search_routing.clone(),
+        index_routing: alias.index_routing.clone(),
+        is_write_index: alias.is_write_index,
+        is_hidden: alias.is_hidden == Some(true),
     }
 }
 

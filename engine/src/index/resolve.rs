@@ -33,6 +33,13 @@ pub trait Names {
     fn index(&self, name: &str) -> Option<Facts>;
     /// The indices behind the alias of that name, sorted by name.
     fn alias(&self, name: &str) -> Option<Vec<AliasTarget>>;
+    /// The aliases of an index, each with what it says of that index.
+    fn aliases_of(&self, index: &str) -> Vec<(String, AliasTarget)> {
+        let targets = |alias: &str| self.alias(alias).unwrap_or_default().into_iter();
+        let ways =
+            self.aliases("").flat_map(|alias| targets(alias).map(|way| (alias.to_owned(), way)));
+        ways.filter(|(_, target)| target.index == index).collect()
+    }
     /// The names of indices that begin so, sorted.
     fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str>;
     /// The names of aliases that begin so, sorted.
@@ -302,6 +309,11 @@ impl<'p> Pattern<'p> {
         Self { text, prefix, is_prefix: prefix.len() + 1 == text.len() }
     }
 
+    /// Is any name meant?
+    pub fn is_all(&self) -> bool {
+        self.is_prefix && self.prefix.is_empty()
+    }
+
     /// Is a name meant that begins as this does?
     pub fn fits(&self, name: &str) -> bool {
         self.is_prefix || matches(self.text, name)
@@ -401,13 +413,18 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
     async fn wildcard(&mut self, pattern: &Pattern<'_>, excludes: bool) -> bool {
         let names = self.names;
         let mut met = false;
+        let mut others = Vec::new();
         for name in names.indices(pattern.prefix) {
             self.effort.look().await;
             if pattern.fits(name)
                 && let Some(facts) = names.index(name)
-                && pattern.shows(name, facts.hidden, self.call)
             {
-                met |= self.meet(name, facts, None, excludes);
+                let shows = pattern.shows(name, facts.hidden, self.call);
+                if shows && self.meet(name, facts, None, excludes) {
+                    met = true;
+                } else {
+                    others.push((name, facts));
+                }
             }
         }
         if self.call.ignore_aliases {
@@ -424,6 +441,19 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
                     met |= self.meet(&name, facts, None, excludes);
                 }
             }
+        }
+        // An index that was met says all: a way through an alias adds nothing to it. A star alone meets each, so
+        // what is left are the aliases of the others, of which there are few, and not all there are.
+        if pattern.is_all() {
+            for (name, facts) in others {
+                for (alias, target) in names.aliases_of(name) {
+                    self.effort.look().await;
+                    if pattern.shows(&alias, target.is_hidden, self.call) {
+                        met |= self.meet(name, facts, Some((&alias, &target)), excludes);
+                    }
+                }
+            }
+            return met;
         }
         for alias in names.aliases(pattern.prefix) {
             self.effort.look().await;

@@ -85,6 +85,31 @@ fn lists_wildcards_and_exclusions() {
     assert_eq!(names("nope*", options), Ok(vec![]));
 }
 
+/// It walked through all aliases, of which there may be a hundred thousand; the longer way (two stars) still does.
+#[test]
+fn a_star_alone_means_what_it_did() {
+    let all = ["a1", "a2", "b", ".sys", "shut", "both", "one"];
+    for seen in 0..1u32 << all.len() {
+        let sees = |name: &str| {
+            all.iter().position(|it| *it == name).is_some_and(|at| seen >> at & 1 == 1)
+        };
+        for expand_hidden in [false, true] {
+            for [short, long] in
+                [["*", "**"], ["*,-one", "**,-one"], ["a*,-*", "a*,-**"], ["*,-a1", "**,-a1"]]
+            {
+                let options = IndicesOptions { expand_hidden, ..IndicesOptions::default() };
+                let list = |expression| {
+                    let mut list = resolve(&Sample, expression, Call::new(options), 0, sees)
+                        .expect("resolves");
+                    list.sort_by(|a, b| a.index.cmp(&b.index));
+                    list
+                };
+                assert_eq!(list(short), list(long), "{short} {seen:b}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_hidden_index_hides_from_wildcards_only() {
     let options = IndicesOptions::default();
