@@ -269,7 +269,7 @@ impl<E: Env> Core<E> {
     /// Says which shards a clearing of caches would reach; there are none to clear.
     ///
     /// # Errors
-    /// A missing index.
+    /// A missing index, a block.
     pub async fn clear_cache(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -278,7 +278,8 @@ impl<E: Env> Core<E> {
     ) -> Result<Shards> {
         let indices =
             self.indices(gate, "indices:admin/cache/clear", expression, Call::new(options)).await?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let (directory, pause) = (self.directory(), self.pause());
         let mut shards = Shards::default();
         for index in &indices {

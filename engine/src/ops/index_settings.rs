@@ -273,7 +273,7 @@ impl<E: Env> Core<E> {
     /// Sets a block, and waits for the writes that came before it.
     ///
     /// # Errors
-    /// An unknown block, a missing index, another block.
+    /// An unknown block, a missing index, the write index of a data stream, another block.
     pub async fn add_block(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -292,9 +292,24 @@ impl<E: Env> Core<E> {
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/block/add", expression, call).await?;
+        let state = self.state();
         let names = indices.iter().map(|index| &*index.name);
-        block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        block::check_cluster_of(&state, names, Level::MetadataWrite)?;
+        // One that forbids changes may stand beside another that does.
+        if matches!(name, "read" | "write") {
+            block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        }
+        let takes_writes = |name: &str| {
+            state.data_stream_of(name).is_some_and(|stream| stream.write_index() == name)
+        };
+        let written: Vec<&str> =
+            indices.iter().map(|index| &*index.name).filter(|name| takes_writes(name)).collect();
+        if !written.is_empty() {
+            return Err(Error::illegal_argument(format!(
+                "cannot add a block to the following data stream write indices [{}]",
+                written.join(",")
+            )));
+        }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
         if uuids.is_empty() {
             return Ok(Switched::default());

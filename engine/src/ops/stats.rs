@@ -405,7 +405,7 @@ impl<E: Env> Core<E> {
     /// index shows its shards as they lie: nothing was recovered since.
     ///
     /// # Errors
-    /// A missing index; what the gate says.
+    /// A missing index, one that may not be read; what the gate says.
     pub async fn recovery_rows(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -414,7 +414,7 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<RecoveryRow>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let mut indices = self.indices(gate, "indices:monitor/recovery", expression, call).await?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::Read)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         let directory = self.directory();
         let mut rows = Vec::new();
@@ -557,10 +557,13 @@ impl<E: Env> Core<E> {
 }
 
 fn health_of(index: &Index, shards: &[ShardStats]) -> Health {
-    let lost =
-        |shard: &ShardStats| matches!(shard.standing, Standing::Failed(_) | Standing::Initializing);
+    let lost = |shard: &ShardStats| matches!(shard.standing, Standing::Failed(_));
+    let late = |shard: &ShardStats| matches!(shard.standing, Standing::Initializing);
     match () {
         () if shards.iter().any(lost) => Health::Red,
+        // Nothing is lost of an index that is still being made.
+        () if index.copying => Health::Yellow,
+        () if shards.iter().any(late) => Health::Red,
         () if index.settings.replica_count() > 0 => Health::Yellow,
         () => Health::Green,
     }

@@ -627,7 +627,6 @@ fn a_block_of_metadata_keeps_the_mapping_and_hides_the_figures() {
         for target in [
             "/t/_stats",
             "/t/_segments",
-            "/t/_recovery",
             "/t/_shard_stores",
             "/_cat/indices/t",
             "/_cat/shards",

@@ -639,7 +639,7 @@ fn an_index_is_copied_by_its_own_name() {
         let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
         client.good("PUT", "/_index_template/t", template).await;
         client.good("PUT", "/_data_stream/ds1", "").await;
-        client.good("PUT", "/ds1/_block/write", "").await;
+        client.good("PUT", "/ds1/_settings", r#"{"index.blocks.write":true}"#).await;
         let body = r#"{"settings":{"blocks.write":true},"aliases":{"al":{}}}"#;
         client.good("PUT", "/i1", body).await;
         for source in ["ds1", "al", "i*", "none"] {

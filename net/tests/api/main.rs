@@ -7,6 +7,7 @@ mod aliases;
 mod around;
 mod aside;
 mod awaited;
+mod blocked;
 mod browser;
 mod cat;
 mod closed;

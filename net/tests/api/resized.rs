@@ -34,6 +34,11 @@ fn a_copy_is_a_task_and_its_shards_are_made_while_it_goes_on() {
                 let tasks =
                     watcher.good("GET", "/_tasks?actions=*resize&detailed&group_by=none", "").await;
                 let rows = watcher.good("GET", "/_recovery?active_only", "").await;
+                // It was red here while it was yellow in `_cluster/health`.
+                for target in ["/_cat/indices/z?h=health", "/_cat/indices?h=health&health=red"] {
+                    let told = watcher.call("GET", target, "").await;
+                    assert!(!told.text().contains("red"), "{target}: {}", told.text());
+                }
                 seen.push((tasks, rows));
             }
             seen
