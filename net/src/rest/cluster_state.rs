@@ -76,12 +76,8 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let metrics = call.path.get("metric").unwrap_or("_all");
     let expression = call.indices();
-    let base = IndicesOptions {
-        expand_hidden: true,
-        ignore_unavailable: true,
-        ..IndicesOptions::default()
-    };
-    let all = IndicesOptions { expand_closed: true, ..base };
+    let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
+    let all = IndicesOptions { expand_closed: true, expand_hidden: true, ..base };
     let narrowed = !matches!(expression, "" | "_all" | "*");
     let options = call.params.indices_options(if narrowed { base } else { all })?;
     let action = "cluster:monitor/state";
