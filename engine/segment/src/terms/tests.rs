@@ -380,3 +380,27 @@ proptest! {
         }
     }
 }
+
+/// Offsets into more keys than that were cut off, and the segment could not be opened.
+#[test]
+fn more_keys_of_long_terms_than_are_addressed_are_refused() {
+    let alike = "a".repeat(30_000);
+    let terms = |count: u32| -> Vec<String> {
+        (0..count).map(|number| format!("{alike}{number:05}")).collect()
+    };
+    let fits = one_doc_each(&terms(100));
+    let segment = fits.segment(1, TermOptions::DOCS, TermBlocks::Plain);
+    let found = segment.terms(FIELD).expect("just written");
+    let mut cache = BlockCache::new(1 << 20);
+    for (doc, term) in (0u32..).zip(terms(100)) {
+        let info = found.find(term.as_bytes(), &mut cache).expect("sound").expect("just written");
+        let mut postings = found.postings(&info, Need::Docs);
+        assert_eq!((postings.next(), postings.next()), (DocId(doc), END));
+    }
+    let beyond = one_doc_each(&terms(400));
+    let mut writer = SegmentWriter::new(SegmentId(1), beyond.doc_count);
+    let error = writer.terms(FIELD, TermOptions::DOCS, &mut beyond.source());
+    let Err(Error::Limit { what, limit, found }) = error else { panic!("{error:?}") };
+    assert_eq!((what, limit), ("bytes of the keys of blocks", 4 << 20));
+    assert!(found > limit && found < limit + 64_000, "{found}");
+}
