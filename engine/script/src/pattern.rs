@@ -27,6 +27,10 @@ pub struct Pattern {
     whole: Regex,
 }
 
+/// A text that would be longer than it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
 /// Where a group matched, in bytes.
 pub type Span = (usize, usize);
 
@@ -131,19 +135,41 @@ impl Pattern {
 
     /// The text with what matches replaced; `None` where nothing does.
     pub fn replace(&self, text: &str, with: &Replacement, all: bool) -> Option<String> {
+        self.replace_within(text, with, all, usize::MAX).unwrap_or(None)
+    }
+
+    /// As [`Self::replace`], of at most `most` bytes.
+    ///
+    /// # Errors
+    /// [`TooLong`] where it would be longer: no more than that was written then.
+    pub fn replace_within(
+        &self,
+        text: &str,
+        with: &Replacement,
+        all: bool,
+        most: usize,
+    ) -> std::result::Result<Option<String>, TooLong> {
         let mut done: Option<String> = None;
-        let mut at = 0;
+        let (mut at, mut fits) = (0, true);
         self.each(text, |spans| {
             let Some((start, end)) = spans[0] else { return false };
             let out = done.get_or_insert_with(String::new);
+            let more = (start - at).saturating_add(with.len_bytes(spans));
+            fits = out.len().saturating_add(more) <= most;
+            if !fits {
+                return false;
+            }
             out.push_str(&text[at..start]);
             with.write(text, spans, out);
             at = end;
             all
         });
-        let mut done = done?;
+        let Some(mut done) = done else { return Ok(None) };
+        if !fits || done.len() + (text.len() - at) > most {
+            return Err(TooLong);
+        }
         done.push_str(&text[at..]);
-        Some(done)
+        Ok(Some(done))
     }
 }
 
@@ -268,6 +294,17 @@ impl Replacement {
         }
         flush(&mut plain, &mut parts);
         Ok(Self { parts })
+    }
+
+    /// Bytes that it has for one match.
+    pub fn len_bytes(&self, spans: &[Option<Span>]) -> usize {
+        let len = |part: &Piece| match part {
+            Piece::Text(plain) => plain.len(),
+            Piece::Group(group) => {
+                spans.get(*group).copied().flatten().map_or(0, |(start, end)| end - start)
+            }
+        };
+        self.parts.iter().map(len).fold(0, usize::saturating_add)
     }
 
     /// Writes it for one match.
@@ -471,6 +508,17 @@ mod tests {
             Replacement::java("$2", &one).expect_err("refused").message.as_deref(),
             Some("No group 2")
         );
+    }
+
+    #[test]
+    fn what_would_be_too_long_is_not_written() {
+        let pattern = Pattern::java("(a)b?", "").expect("a pattern");
+        let with = Replacement::java("$1$1$1-", &pattern).expect("a replacement");
+        assert_eq!(pattern.replace_within("xabxa", &with, true, 10), Ok(Some("xaaa-xaaa-".into())));
+        assert_eq!(pattern.replace_within("xabxa", &with, true, 9), Err(TooLong));
+        assert_eq!(pattern.replace_within("xabxa", &with, false, 7), Ok(Some("xaaa-xa".into())));
+        assert_eq!(pattern.replace_within("xabxa", &with, false, 6), Err(TooLong));
+        assert_eq!(pattern.replace_within("xyz", &with, true, 0), Ok(None));
     }
 
     #[test]

@@ -136,6 +136,14 @@ impl Error {
         Self::new(Kind::XContent, format!("{place} {reason}"))
     }
 
+    /// `what` would take more than `limit` bytes.
+    pub fn too_large(what: &str, limit: usize) -> Self {
+        let reason = format!(
+            "[request] Data too large, data for [<{what}>] would be larger than the limit of [{limit}b]"
+        );
+        Self::new(Kind::CircuitBreaking, reason)
+    }
+
     /// `illegal_argument_exception`.
     pub fn illegal(reason: impl Into<String>) -> Self {
         Self::new(Kind::IllegalArgument, reason)

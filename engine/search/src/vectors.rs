@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use env::budget::Taken;
-use mapping::analysis::{Analyzer, Scratch, Tokenizer};
+use mapping::analysis::{Analyzer, ON, STOP, Scratch, Tokenizer};
 use mapping::{Field, Kind as Type, Mapping};
 use segment::View;
 
@@ -285,7 +285,7 @@ fn places(
         }
         if matches!(field.kind, Type::Keyword(_)) {
             let mut buffer = String::new();
-            let term = analyzer.normalize(value, &mut buffer).to_owned();
+            let term = analyzer.normal_term(value, &mut buffer).to_owned();
             let end = offset + value.encode_utf16().count() as u32;
             if !room.pay(term_bytes(&term) + place_bytes) {
                 return places;
@@ -298,7 +298,7 @@ fn places(
         let done = analyzer.tokens_with(value, &mut scratch, |token| {
             count += 1;
             if count > TOKENS_MAX || !room.pay(place_bytes) {
-                return;
+                return STOP;
             }
             let place = (
                 position.saturating_add(token.position),
@@ -310,9 +310,11 @@ fn places(
                 None if room.pay(term_bytes(token.term)) => {
                     places.insert(token.term.to_owned(), vec![place]);
                 }
-                None => {}
+                None => return STOP,
             }
+            ON
         });
+        room.is_full |= done.lacks_room;
         if room.is_full {
             return places;
         }

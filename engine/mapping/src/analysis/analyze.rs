@@ -6,15 +6,22 @@
 
 use json::Value;
 
-use super::analyzer::{Analyzer, Named, OwnedToken, Tokenizer};
+use super::analyzer::{Analyzer, Named, OwnedToken, Scratch, Tokenizer};
 use super::cutters::char_filter_of;
 use super::registry::{Part, Registry};
+use super::room::{ON, Room, STOP};
 use crate::tree::Mapping;
 use crate::types::Kind;
 use crate::{Error, ErrorKind, Result};
 
 /// `index.analyze.max_token_count`, where the index does not say otherwise.
 pub const TOKENS_MAX: usize = 10_000;
+
+/// Most bytes of an answer's tokens and texts, all parts together: the answer is several times as long.
+pub const BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of a token beside its text.
+const TOKEN_BYTES: usize = size_of::<OwnedToken>();
 
 /// Keys of a request.
 const KEYS: [&str; 9] = [
@@ -68,7 +75,7 @@ pub struct Stage {
 ///
 /// # Errors
 /// In Elasticsearch's words, where the body is wrong, names what is not there, or gives more than
-/// `tokens_max` tokens.
+/// `tokens_max` tokens, or than [`BYTES_MAX`] of them.
 pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Result<Analysis> {
     let keys = body.as_object().map(|body| body.keys()).into_iter().flatten();
     for key in keys {
@@ -101,14 +108,15 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
             return Err(parsing("[analyze_request] failed to parse field [explain]".to_owned()));
         }
     };
+    let room = Room::of(BYTES_MAX);
     if !explains {
-        return Ok(Analysis::Tokens(run(&chain, &texts, tokens_max)?));
+        return Ok(Analysis::Tokens(run(&chain, &texts, tokens_max, &room)?));
     }
     let mut detail = Detail { attributes, ..Detail::default() };
     let stage = |name: &str, filters: usize| -> Result<Stage> {
         Ok(Stage {
             name: name.to_owned(),
-            tokens: run(&chain.up_to(filters), &texts, tokens_max)?,
+            tokens: run(&chain.up_to(filters), &texts, tokens_max, &room)?,
             keywords: chain.knows_keywords(filters),
         })
     };
@@ -119,7 +127,8 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
     detail.char_filters =
         named.char_filters.iter().map(|name| (name.clone(), Vec::new())).collect();
     for text in &texts {
-        for (at, filtered) in chain.filtered(text).into_iter().enumerate() {
+        let filtered = chain.filtered(text, &room).continue_value().ok_or_else(too_large)?;
+        for (at, filtered) in filtered.into_iter().enumerate() {
             detail.char_filters[at].1.push(filtered);
         }
     }
@@ -132,8 +141,23 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
     Ok(Analysis::Detail(detail))
 }
 
-fn run(chain: &Analyzer, texts: &[&str], tokens_max: usize) -> Result<Vec<OwnedToken>> {
+/// What is said where the tokens would take too much memory.
+fn too_large() -> Error {
+    let text = format!(
+        "[request] Data too large, data for [<analyze>] would be larger than the limit of [{BYTES_MAX}b]"
+    );
+    Error::new(ErrorKind::NoMemory, text)
+}
+
+/// The tokens of the texts; what they take is taken from `room`.
+fn run(
+    chain: &Analyzer,
+    texts: &[&str],
+    tokens_max: usize,
+    room: &Room,
+) -> Result<Vec<OwnedToken>> {
     let mut tokens = Vec::new();
+    let mut scratch = Scratch::default();
     let (mut position, mut offset) = (0u32, 0u32);
     for (at, text) in texts.iter().enumerate() {
         if at > 0 {
@@ -141,11 +165,12 @@ fn run(chain: &Analyzer, texts: &[&str], tokens_max: usize) -> Result<Vec<OwnedT
             offset = offset.saturating_add(1);
         }
         let mut too_many = false;
-        let done = chain.tokens(text, &mut |token| {
+        let done = chain.tokens_with(text, &mut scratch, |token| {
             if tokens.len() >= tokens_max {
                 too_many = true;
-                return;
+                return STOP;
             }
+            room.take(token.term.len() + TOKEN_BYTES)?;
             tokens.push(OwnedToken {
                 term: token.term.to_owned(),
                 position: position.saturating_add(token.position),
@@ -155,6 +180,7 @@ fn run(chain: &Analyzer, texts: &[&str], tokens_max: usize) -> Result<Vec<OwnedT
                 kind: token.kind,
                 keyword: token.keyword,
             });
+            ON
         });
         if too_many {
             return Err(Error::new(
@@ -165,6 +191,9 @@ fn run(chain: &Analyzer, texts: &[&str], tokens_max: usize) -> Result<Vec<OwnedT
                      [index.analyze.max_token_count] index level setting."
                 ),
             ));
+        }
+        if room.is_full() || done.lacks_room {
+            return Err(too_large());
         }
         position = position.saturating_add(done.position_end);
         offset = offset.saturating_add(done.offset_end);
@@ -368,6 +397,34 @@ mod tests {
             ),
             ["𝒳 2-4 <ALPHANUM> 1", "é 5-6 <ALPHANUM> 2"]
         );
+    }
+
+    /// Ten thousand tokens were allowed, however long each.
+    #[test]
+    fn what_the_tokens_take_is_bounded() {
+        let long = "ab ".repeat(9_000);
+        let wide = json::json!({
+            "type": "shingle", "min_shingle_size": 4, "max_shingle_size": 4,
+            "token_separator": ("-".repeat(3_000)), "output_unigrams": false
+        });
+        let chars =
+            json::json!({"type": "mapping", "mappings": [format!("a => {}", "-".repeat(10_000))]});
+        for body in [
+            json::json!({"tokenizer": "whitespace", "filter": [wide.clone()], "text": (long.clone())}),
+            json::json!({"tokenizer": "whitespace", "filter": [wide.clone()], "text": (long.clone()), "explain": true}),
+            json::json!({"char_filter": [chars.clone()], "text": (long.clone())}),
+            json::json!({"char_filter": [chars], "text": (long.clone()), "explain": true}),
+        ] {
+            let error = analyze(&body, None, TOKENS_MAX).expect_err("too large");
+            assert_eq!(error.kind, ErrorKind::NoMemory, "{error}");
+            assert!(error.reason.starts_with("[request] Data too large, data for [<analyze>]"));
+        }
+        let few = json::json!({"tokenizer": "whitespace", "filter": [wide], "text": "a b c d"});
+        assert_eq!(show(&few).len(), 1);
+        // What is too many is told without a look at the rest.
+        let never = json::json!({"filter": (vec!["keyword_repeat"; 60]), "text": "a"});
+        let error = analyze(&never, None, TOKENS_MAX).expect_err("too many");
+        assert_eq!(error.kind, ErrorKind::IllegalState, "{error}");
     }
 
     #[test]

@@ -5,13 +5,18 @@
 //! lowercased whole before it is cut: letters of either case are of one class to each such tokenizer, so the
 //! cuts are the same, and tokens of ASCII are then slices. All other chains run as stages ([`super::stage`]).
 
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock};
+
+use env::budget::Lease;
 
 use super::char_filter::{CharFilter, Offsets};
 use super::filter::{Filter, Term, ngram_expansion};
-use super::stage::{End, Line, Shingles};
+use super::room::{Flow, ON, ROOM_BYTES, Room};
+use super::stage::{CHANGE_BYTES, End, Line, Shingles};
 use super::token::{Tok, Token, TokenKind};
 use super::tokenizer::{self, Cut, Piece};
+use crate::types::TERM_BYTES_MAX;
 
 /// How a text is cut.
 #[derive(Clone, Debug)]
@@ -30,7 +35,7 @@ pub enum Tokenizer {
 
 impl Tokenizer {
     #[inline]
-    fn pieces(&self, text: &str, mut sink: impl FnMut(Piece)) {
+    fn pieces(&self, text: &str, mut sink: impl FnMut(Piece) -> Flow) -> Flow {
         match self {
             Self::Standard(max) => tokenizer::standard(text, *max, sink),
             Self::Letter(max) => tokenizer::letters(text, *max, sink),
@@ -40,12 +45,12 @@ impl Tokenizer {
         }
     }
 
-    fn tokens(&self, text: &str, sink: &mut dyn FnMut(&mut Tok)) {
+    fn tokens(&self, text: &str, room: &Room, sink: &mut dyn FnMut(&mut Tok) -> Flow) -> Flow {
         match self {
-            Self::Cut(cut) => cut.tokens(text, sink),
+            Self::Cut(cut) => cut.tokens(text, room, sink),
             plain => plain.pieces(text, |piece| {
                 let Piece { start, end, from, to, kind } = piece;
-                sink(&mut Tok::new(&text[start..end], from, to, kind));
+                sink(&mut Tok::new(&text[start..end], from, to, kind))
             }),
         }
     }
@@ -60,13 +65,42 @@ pub struct Analyzed {
     pub position_end: u32,
     /// Length of the text in UTF-16 units.
     pub offset_end: u32,
+    /// The text is not analysed to its end, for that took more than the room there was; what it gave is not all,
+    /// and should be refused.
+    pub lacks_room: bool,
 }
 
 /// Memory of an analysis, used again for the next one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scratch {
     lowered: String,
     term: String,
+    room_bytes: usize,
+    /// Where is paid for what an analysis holds.
+    lease: Option<Lease>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::within(ROOM_BYTES)
+    }
+}
+
+impl Scratch {
+    /// An analysis may hold so many bytes beside its text.
+    pub const fn within(room_bytes: usize) -> Self {
+        Self { lowered: String::new(), term: String::new(), room_bytes, lease: None }
+    }
+
+    /// From now on is paid for what analyses hold, or no more.
+    pub fn set_lease(&mut self, lease: Option<Lease>) {
+        self.lease = lease;
+    }
+
+    /// Gives other room to the analyses that come.
+    pub fn set_room_bytes(&mut self, room_bytes: usize) {
+        self.room_bytes = room_bytes;
+    }
 }
 
 /// The parts of a chain by name, as people put it together.
@@ -101,7 +135,8 @@ impl Analyzer {
     /// Positions between the values of one field, where nothing says otherwise.
     pub const GAP: u32 = 100;
 
-    /// Bytes of words that it makes of one byte of text, about: 1, but where it cuts into pieces.
+    /// Bytes of words that it makes of one byte of text, about: 1, but where it cuts into pieces, or puts more in
+    /// place of words or beside them.
     pub fn expansion(&self) -> u32 {
         let cut = match &self.tokenizer {
             Tokenizer::Cut(Cut::Ngram(cut)) => {
@@ -111,11 +146,9 @@ impl Analyzer {
             }
             _ => 1,
         };
-        let folds = self.filters.iter().filter_map(|filter| match filter {
-            Filter::Fold(fold) => Some(fold.expansion().max(1)),
-            _ => None,
-        });
-        folds.fold(cut.max(1), u32::saturating_mul)
+        let before = self.char_filters.iter().map(CharFilter::expansion);
+        let cut = before.fold(cut.max(1), u32::saturating_mul);
+        cut.saturating_mul(Filter::expansion_of(&self.filters))
     }
 
     /// A chain without char filters.
@@ -186,15 +219,15 @@ impl Analyzer {
             .with_gap(self.gap)
     }
 
-    /// The text after each of the char filters.
-    pub fn filtered(&self, text: &str) -> Vec<String> {
+    /// The text after each of the char filters; stops where there is no room for one.
+    pub fn filtered(&self, text: &str, room: &Room) -> ControlFlow<(), Vec<String>> {
         let mut texts: Vec<String> = Vec::new();
         for filter in &self.char_filters {
             let before = texts.last().map_or(text, String::as_str);
-            let after = filter.apply(before).text;
+            let after = filter.apply(before, room)?.text;
             texts.push(after);
         }
-        texts
+        ControlFlow::Continue(texts)
     }
 
     /// Does the chain say of its tokens whether stemmers may touch them, up to its first `filters`?
@@ -210,30 +243,35 @@ impl Analyzer {
         })
     }
 
-    /// Gives every token of `text`, in order, to `sink`.
+    /// Gives every token of `text`, in order, to `sink`, within [`ROOM_BYTES`].
     pub fn tokens(&self, text: &str, sink: &mut dyn FnMut(Token<'_>)) -> Analyzed {
-        self.tokens_with(text, &mut Scratch::default(), sink)
+        self.tokens_with(text, &mut Scratch::default(), |token| {
+            sink(token);
+            ON
+        })
     }
 
-    /// As [`Self::tokens`], for many texts in a row.
+    /// As [`Self::tokens`], for many texts in a row, and until `sink` says that it wants no more.
     #[inline]
     pub fn tokens_with(
         &self,
         text: &str,
         scratch: &mut Scratch,
-        mut sink: impl FnMut(Token<'_>),
+        mut sink: impl FnMut(Token<'_>) -> Flow,
     ) -> Analyzed {
+        let room = Room::of(scratch.room_bytes);
         if !self.plain {
-            return self.run_staged(text, &mut sink);
+            let room = room.paid_by(scratch.lease.clone());
+            return self.run_staged(text, &room, &mut sink);
         }
-        let Scratch { lowered, term } = scratch;
+        let Scratch { lowered, term, .. } = scratch;
         let Some(skip) = self.lowercases_at else {
-            return self.run(text, usize::MAX, term, sink);
+            return self.run(text, usize::MAX, term, &room, sink);
         };
         lowered.clear();
         lowered.push_str(text);
         lowered.make_ascii_lowercase();
-        self.run(lowered, skip, term, sink)
+        self.run(lowered, skip, term, &room, sink)
     }
 
     /// Runs a plain chain; tokens of ASCII need not go through the filter at `skip`.
@@ -243,51 +281,76 @@ impl Analyzer {
         text: &str,
         skip: usize,
         buffer: &mut String,
-        mut sink: impl FnMut(Token<'_>),
+        room: &Room,
+        mut sink: impl FnMut(Token<'_>) -> Flow,
     ) -> Analyzed {
         let mut done = Analyzed::default();
         let filters = self.filters.as_slice();
         let mut last = (0, 0);
-        self.tokenizer.pieces(text, |piece| {
+        let _flow = self.tokenizer.pieces(text, |piece| {
             let position = done.position_end;
             done.position_end += 1;
             last = (piece.end, piece.to);
             let Piece { from, to, kind, .. } = piece;
             let mut give = |term: &str, kind: TokenKind, keyword: bool| {
                 done.count += 1;
-                sink(Token { term, position, length: 1, start: from, end: to, kind, keyword });
+                sink(Token { term, position, length: 1, start: from, end: to, kind, keyword })
             };
             let term = &text[piece.start..piece.end];
             let skip = if term.is_ascii() { skip } else { usize::MAX };
             if filters.len() == usize::from(skip != usize::MAX) {
-                give(term, kind, false);
-                return;
+                return give(term, kind, false);
             }
-            let mut term = Term::of(term, kind, false, buffer);
+            let _held = room.hold_for(term.len(), CHANGE_BYTES)?;
+            let most = room.word_bytes(term.len());
+            let mut term = Term::of(term, kind, false, buffer).within(most);
             for (at, filter) in filters.iter().enumerate() {
                 if at != skip && !filter.apply(&mut term) {
-                    return;
+                    return ON;
                 }
             }
-            give(term.as_str(), term.kind, term.keyword);
+            if term.lacks_room {
+                return room.refuse();
+            }
+            give(term.as_str(), term.kind, term.keyword)
         });
+        done.lacks_room = room.is_full();
         let (bytes, units) = last;
         done.offset_end = units + text[bytes..].chars().map(char::len_utf16).sum::<usize>() as u32;
         done
     }
 
     /// Runs any chain.
-    fn run_staged(&self, text: &str, sink: &mut dyn FnMut(Token<'_>)) -> Analyzed {
+    fn run_staged(
+        &self,
+        text: &str,
+        room: &Room,
+        sink: &mut dyn FnMut(Token<'_>) -> Flow,
+    ) -> Analyzed {
+        let mut done = Analyzed::default();
+        let _flow = self.stages(text, room, &mut done, sink);
+        done.lacks_room = room.is_full();
+        done
+    }
+
+    fn stages(
+        &self,
+        text: &str,
+        room: &Room,
+        done: &mut Analyzed,
+        sink: &mut dyn FnMut(Token<'_>) -> Flow,
+    ) -> Flow {
         let mut owned: Option<String> = None;
         let mut ways: Vec<Offsets> = Vec::new();
         for filter in &self.char_filters {
-            let after = filter.apply(owned.as_deref().unwrap_or(text));
+            let after = filter.apply(owned.as_deref().unwrap_or(text), room)?;
             ways.push(after.offsets);
-            owned = Some(after.text);
+            if let Some(before) = owned.replace(after.text) {
+                room.give_back(before.len());
+            }
         }
         let filtered = owned.as_deref().unwrap_or(text);
         let correct = |at: u32| ways.iter().rev().fold(at, |at, way| way.correct(at));
-        let mut done = Analyzed::default();
         // One less than the position of the token given last, plus one: where nothing was given, 0.
         let mut position: Option<u32> = None;
         let mut give = |token: &mut Tok| {
@@ -305,45 +368,72 @@ impl Analyzer {
                 end: token.end,
                 kind: token.kind,
                 keyword: token.keyword,
-            });
+            })
         };
-        let mut line = Line::new(&self.filters);
+        let mut line = Line::new(&self.filters, room);
         let offset = correct(filtered.encode_utf16().count() as u32);
-        self.tokenizer.tokens(filtered, &mut |token| {
+        self.tokenizer.tokens(filtered, room, &mut |token| {
             if !ways.is_empty() {
                 token.start = correct(token.start);
                 token.end = correct(token.end);
             }
-            line.token(token, &mut give);
-        });
+            line.token(token, &mut give)
+        })?;
         let mut end = End { trailing: 0, offset };
-        line.end(&mut end, &mut give);
+        line.end(&mut end, &mut give)?;
         done.position_end = position.map_or(0, |last| last.saturating_add(1)) + end.trailing;
         done.offset_end = end.offset;
-        done
+        ON
     }
 
     /// The one token that a normalizer makes of a text: filters of single characters, without cutting.
-    pub fn normalize<'a>(&self, text: &'a str, buffer: &'a mut String) -> &'a str {
+    /// `None` where it takes more than `room`.
+    pub fn normalize<'a>(
+        &self,
+        text: &'a str,
+        buffer: &'a mut String,
+        room: &Room,
+    ) -> Option<&'a str> {
         if self.char_filters.is_empty() {
-            let mut term = Term::new(text, buffer);
-            for filter in self.filters.iter().filter(|filter| filter.normalizes()) {
-                filter.apply(&mut term);
-            }
-            return term.into_str();
+            return self.change(text, buffer, room).continue_value();
         }
         let mut filtered = text.to_owned();
         for filter in &self.char_filters {
-            filtered = filter.apply(&filtered).text;
+            filtered = filter.apply(&filtered, room).continue_value()?.text;
         }
         let mut own = String::new();
-        let mut term = Term::new(&filtered, &mut own);
+        let term = self.change(&filtered, &mut own, room).continue_value()?;
+        buffer.clear();
+        buffer.push_str(term);
+        Some(buffer)
+    }
+
+    /// As [`Self::normalize`], for what is looked for in an index: where [`ROOM_BYTES`] do not suffice, a text
+    /// that is longer than any term, so that no document has it.
+    pub fn normal_term<'a>(&self, text: &'a str, buffer: &'a mut String) -> &'a str {
+        static BEYOND: LazyLock<String> = LazyLock::new(|| {
+            let last = char::MAX;
+            std::iter::repeat_n(last, TERM_BYTES_MAX / last.len_utf8() + 1).collect()
+        });
+        self.normalize(text, buffer, &Room::default()).unwrap_or(BEYOND.as_str())
+    }
+
+    /// What the filters of single characters make of a text.
+    fn change<'a>(
+        &self,
+        text: &'a str,
+        buffer: &'a mut String,
+        room: &Room,
+    ) -> ControlFlow<(), &'a str> {
+        let _held = room.hold_for(text.len(), CHANGE_BYTES)?;
+        let mut term = Term::new(text, buffer).within(room.word_bytes(text.len()));
         for filter in self.filters.iter().filter(|filter| filter.normalizes()) {
             filter.apply(&mut term);
         }
-        buffer.clear();
-        buffer.push_str(term.as_str());
-        buffer
+        match term.lacks_room {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(term.into_str()),
+        }
     }
 }
 

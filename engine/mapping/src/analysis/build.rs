@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use json::Value;
 
-use super::analyzer::{Analyzer, Tokenizer};
+use super::analyzer::{Analyzer, Scratch, Tokenizer};
 use super::char_filter::CharFilter;
 use super::cutters::{grams, pattern_replacement};
 use super::filter::{
@@ -20,6 +20,7 @@ use super::filter::{
 use super::languages::french_elision;
 use super::options::{character, flag, list, no_path, number_or, rules, stop_words, text, words};
 use super::registry::Registry;
+use super::room::{ON, STOP};
 use super::stem::{Snowball, Stemmer};
 use super::token::TokenKind;
 use super::tokenizer::MAX_TOKEN_LENGTH;
@@ -427,6 +428,12 @@ fn multiplexer(settings: &Value, place: &Place<'_>) -> Result<Multiplexer> {
     Ok(Multiplexer { chains })
 }
 
+/// Most bytes that the words of one side of a synonym rule may have, each with what keeps it.
+const RULE_BYTES_MAX: usize = 64 << 20;
+
+/// Bytes that keep a word.
+const WORD_BYTES: usize = 40;
+
 /// Synonyms, their rules cut as the chain before them cuts.
 fn synonyms(graph: bool, settings: &Value, place: &Place<'_>) -> Result<Filter> {
     if text(settings, "synonyms_set").is_some() {
@@ -451,9 +458,9 @@ fn synonyms(graph: bool, settings: &Value, place: &Place<'_>) -> Result<Filter> 
     let chain = Analyzer::whole("synonyms", char_filters, tokenizer, filters);
     let cut = |text: &str| -> Result<Vec<String>> {
         let mut words = Vec::new();
-        let mut next = 0;
+        let (mut next, mut bytes) = (0, 0);
         let mut wrong = None;
-        chain.tokens(text, &mut |token| {
+        let done = chain.tokens_with(text, &mut Scratch::default(), |token| {
             if token.term.is_empty() {
                 wrong = Some(format!("term: {text} analyzed to a zero-length token"));
             }
@@ -468,8 +475,17 @@ fn synonyms(graph: bool, settings: &Value, place: &Place<'_>) -> Result<Filter> 
                 });
             }
             next = token.position + 1;
+            bytes += token.term.len() + WORD_BYTES;
+            if wrong.is_some() || bytes > RULE_BYTES_MAX {
+                return STOP;
+            }
             words.push(token.term.to_owned());
+            ON
         });
+        if wrong.is_none() && (done.lacks_room || bytes > RULE_BYTES_MAX) {
+            wrong =
+                Some(format!("a term of {} bytes takes too much memory to analyze", text.len()));
+        }
         match wrong {
             Some(reason) => Err(Error::illegal_argument(reason)),
             None if words.is_empty() => Err(Error::illegal_argument(format!(

@@ -10,6 +10,7 @@ mod languages;
 mod options;
 pub(crate) mod regex;
 pub mod registry;
+pub(crate) mod room;
 mod stage;
 pub mod stem;
 pub mod token;
@@ -17,5 +18,6 @@ pub mod tokenizer;
 
 pub use analyzer::{Analyzed, Analyzer, OwnedToken, Scratch, Tokenizer};
 pub use registry::{GramLimits, Registry};
+pub use room::{Flow, ON, ROOM_BYTES, Room, STOP};
 pub use stage::Shingles;
 pub use token::{Token, TokenKind};

@@ -1,7 +1,7 @@
 //! Java's regular expressions in settings: those of the scripting language, failures in the words of
 //! a mapping.
 
-pub use script::pattern::{Pattern, Replacement};
+pub use script::pattern::{Pattern, Replacement, Span, TooLong};
 
 use crate::{Error, Result};
 
@@ -19,6 +19,25 @@ pub fn pattern(text: &str, flags: &str) -> Result<Pattern> {
 /// A group that the pattern does not have.
 pub fn replacement(text: &str, pattern: &Pattern) -> Result<Replacement> {
     Replacement::java(text, pattern).map_err(failed)
+}
+
+/// Bytes that become of one, about, where some are replaced by so many.
+pub(super) fn replaced(bytes: usize) -> u32 {
+    /// One byte in so many is replaced, in most texts.
+    const SELDOM: usize = 8;
+    u32::try_from(1 + bytes / SELDOM).unwrap_or(u32::MAX)
+}
+
+/// How much longer a text becomes by a replacement.
+pub(super) trait Expands {
+    /// Bytes that become of one, about.
+    fn expansion(&self) -> u32;
+}
+
+impl Expands for Replacement {
+    fn expansion(&self) -> u32 {
+        replaced(self.len_bytes(&[]))
+    }
 }
 
 fn failed(fault: script::Fault) -> Error {

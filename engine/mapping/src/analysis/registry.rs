@@ -332,6 +332,7 @@ fn missing(whole: &str, part: &str, name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Room;
 
     fn words(analyzer: &Analyzer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
@@ -361,7 +362,7 @@ mod tests {
         assert_eq!(words(registry.default_analyzer(), "The fox"), ["fox@1"]);
         let mut buffer = String::new();
         let up = registry.normalizer("up").expect("given");
-        assert_eq!(up.normalize("a b", &mut buffer), "A B");
+        assert_eq!(up.normalize("a b", &mut buffer, &Room::default()), Some("A B"));
     }
 
     #[test]

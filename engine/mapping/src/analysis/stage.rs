@@ -5,14 +5,15 @@
 //! 1. A token's `inc` counts from the token pushed before it; positions dropped at the end are told
 //!    by [`End::trailing`].
 //! 2. A stage owns what it holds; what it pushes may be changed by the next one.
-//! 3. Nothing holds more than a bounded window of tokens, but for `fingerprint` (its output is
-//!    bounded) and `flatten_graph` (one connected part of the graph).
+//! 3. Whatever is held beside a bounded window of tokens is taken from the [`Room`] of the analysis.
+//! 4. What `next` answers goes back at once: after [`STOP`](super::room::STOP) nothing is pushed.
 
 use super::filter::{Filter, Term};
+use super::room::{Flow, ON, Room};
 use super::token::Tok;
 
-/// Takes what a stage makes.
-pub type Next<'n> = &'n mut dyn FnMut(&mut Tok);
+/// Takes what a stage makes, and answers whether it goes on.
+pub type Next<'n> = &'n mut dyn FnMut(&mut Tok) -> Flow;
 
 /// How many neighbouring words are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,16 +38,18 @@ pub struct End {
 /// One stage.
 pub trait Stage {
     /// Takes a token.
-    fn token(&mut self, token: &mut Tok, next: Next<'_>);
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow;
 
     /// Takes the end of the text, and gives what it still holds.
-    fn end(&mut self, _end: &mut End, _next: Next<'_>) {}
+    fn end(&mut self, _end: &mut End, _next: Next<'_>) -> Flow {
+        ON
+    }
 }
 
 /// Makes the stage of a filter, for one text.
 pub trait Fold: std::fmt::Debug + Send + Sync {
-    /// The stage, fresh.
-    fn stage(&self) -> Box<dyn Stage + '_>;
+    /// The stage, fresh; what it holds is taken from `room`.
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's>;
 
     /// Bytes that it makes of one, about, where it cuts or joins; 1 of those that only change words or add some.
     fn expansion(&self) -> u32 {
@@ -59,6 +62,10 @@ pub trait Fold: std::fmt::Debug + Send + Sync {
     }
 }
 
+/// Bytes that a filter may need for each of a token's while it changes it: it may be looked at as `char`s, and
+/// copied.
+pub(super) const CHANGE_BYTES: usize = 6;
+
 /// Stages in line.
 pub struct Line<'f> {
     stages: Vec<Box<dyn Stage + 'f>>,
@@ -66,38 +73,39 @@ pub struct Line<'f> {
 
 impl<'f> Line<'f> {
     /// The filters, in order; those that look at single tokens share a stage.
-    pub fn new(filters: &'f [Filter]) -> Self {
+    pub fn new(filters: &'f [Filter], room: &'f Room) -> Self {
         let mut stages: Vec<Box<dyn Stage + 'f>> = Vec::new();
         let mut rest = filters;
         while let Some(first) = rest.first() {
             if let Filter::Fold(fold) = first {
-                stages.push(fold.stage());
+                stages.push(fold.stage(room));
                 rest = &rest[1..];
                 continue;
             }
             let single = rest.iter().take_while(|filter| !filter.is_fold()).count();
             let (filters, after) = rest.split_at(single);
-            stages.push(Box::new(Singles { filters, skipped: 0, buffer: String::new() }));
+            stages.push(Box::new(Singles { filters, skipped: 0, buffer: String::new(), room }));
             rest = after;
         }
         Self { stages }
     }
 
     /// Pushes a token through all stages.
-    pub fn token(&mut self, token: &mut Tok, sink: Next<'_>) {
-        push(&mut self.stages, token, sink);
+    pub fn token(&mut self, token: &mut Tok, sink: Next<'_>) -> Flow {
+        push(&mut self.stages, token, sink)
     }
 
     /// Ends the text: every stage gives what it holds, in order.
-    pub fn end(&mut self, end: &mut End, sink: Next<'_>) {
+    pub fn end(&mut self, end: &mut End, sink: Next<'_>) -> Flow {
         for at in 0..self.stages.len() {
             let (before, after) = self.stages.split_at_mut(at + 1);
-            before[at].end(end, &mut |token| push(after, token, sink));
+            before[at].end(end, &mut |token| push(after, token, sink))?;
         }
+        ON
     }
 }
 
-fn push<'f>(stages: &mut [Box<dyn Stage + 'f>], token: &mut Tok, sink: Next<'_>) {
+fn push<'f>(stages: &mut [Box<dyn Stage + 'f>], token: &mut Tok, sink: Next<'_>) -> Flow {
     match stages.split_first_mut() {
         None => sink(token),
         Some((first, rest)) => first.token(token, &mut |token| push(rest, token, sink)),
@@ -109,17 +117,24 @@ struct Singles<'f> {
     filters: &'f [Filter],
     skipped: u32,
     buffer: String,
+    room: &'f Room,
 }
 
 impl Stage for Singles<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
-        let mut term = Term::of(&token.term, token.kind, token.keyword, &mut self.buffer);
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
+        let held = self.room.hold_for(token.term.len(), CHANGE_BYTES)?;
+        let mut term = Term::of(&token.term, token.kind, token.keyword, &mut self.buffer)
+            .within(self.room.word_bytes(token.term.len()));
         for filter in self.filters {
             if !filter.apply(&mut term) {
                 self.skipped = self.skipped.saturating_add(token.inc);
-                return;
+                return ON;
             }
         }
+        if term.lacks_room {
+            return self.room.refuse();
+        }
+        drop(held);
         let done = term.done();
         token.kind = done.kind;
         token.keyword = done.keyword;
@@ -128,10 +143,11 @@ impl Stage for Singles<'_> {
             Some(len) => token.term.truncate(len),
         }
         token.inc = token.inc.saturating_add(std::mem::take(&mut self.skipped));
-        next(token);
+        next(token)
     }
 
-    fn end(&mut self, end: &mut End, _next: Next<'_>) {
+    fn end(&mut self, end: &mut End, _next: Next<'_>) -> Flow {
         end.trailing = end.trailing.saturating_add(std::mem::take(&mut self.skipped));
+        ON
     }
 }

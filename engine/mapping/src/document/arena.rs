@@ -7,7 +7,9 @@
 //! an allocation a document, crosses cores as three pointers, and is read from front to back.
 
 use base::{FieldNo, vint};
+use env::budget::{Lease, Taken};
 
+use crate::analysis::room::{STEP_BYTES, UNPAID_BYTES};
 use crate::{Error, ErrorKind, Result};
 
 /// Most bytes of an arena: offsets are 32 bits, and no batch needs more.
@@ -26,6 +28,10 @@ pub struct Arena {
     doc_entry: usize,
     doc_chunk: usize,
     doc_bytes_max: usize,
+    /// Where is paid for a document while it is read, what was, and how many bytes it may have before more is.
+    lease: Option<Lease>,
+    ahead: Option<Taken>,
+    paid_bytes: usize,
 }
 
 impl Default for Arena {
@@ -244,7 +250,29 @@ impl Arena {
             doc_entry: 0,
             doc_chunk: 0,
             doc_bytes_max: doc_bytes_max.min(BYTES_MAX),
+            lease: None,
+            ahead: None,
+            paid_bytes: usize::MAX,
         }
+    }
+
+    /// The same arena, where each document is paid for as it grows, and what its analyzers hold meanwhile. What
+    /// was paid is given back by [`Self::settle`], for whoever reads documents pays for all of them then.
+    #[must_use]
+    pub fn paid_by(mut self, lease: Lease) -> Self {
+        self.lease = Some(lease);
+        self
+    }
+
+    /// Gives back what the document that was read last was paid with.
+    pub fn settle(&mut self) {
+        self.ahead = None;
+        self.paid_bytes = if self.lease.is_some() { UNPAID_BYTES } else { usize::MAX };
+    }
+
+    /// Where is paid for a document while it is read.
+    pub(super) fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
     }
 
     /// Number of documents.
@@ -295,6 +323,7 @@ impl Arena {
             // Chunk 0 is nobody's, so that 0 ends a chain.
             self.chunks.push(Chunk { start: 0, end: 0, next: 0 });
         }
+        self.settle();
         (self.doc_start, self.doc_entry) = (self.bytes.len(), self.entries.len());
         self.doc_chunk = self.chunks.len();
         Mark { bytes: self.bytes.len(), entries: self.entries.len(), chunks: self.chunks.len() }
@@ -311,20 +340,50 @@ impl Arena {
         self.bytes.truncate(mark.bytes);
         self.entries.truncate(mark.entries);
         self.chunks.truncate(mark.chunks);
+        self.settle();
     }
 
     /// Is there room for `more` bytes?
-    pub(super) fn check_room(&self, more: usize) -> Result<()> {
+    pub(super) fn check_room(&mut self, more: usize) -> Result<()> {
         if self.has_room(more) { Ok(()) } else { Err(self.is_full()) }
     }
 
     /// As [`Self::check_room`], where it is asked for each word.
     #[inline]
-    pub(super) fn has_room(&self, more: usize) -> bool {
+    pub(super) fn has_room(&mut self, more: usize) -> bool {
         let bytes = self.bytes.len().saturating_add(more);
         let entries = (self.entries.len() - self.doc_entry) * size_of::<Raw>();
         let chunks = (self.chunks.len() - self.doc_chunk) * size_of::<Chunk>();
-        bytes <= BYTES_MAX && bytes - self.doc_start + entries + chunks <= self.doc_bytes_max
+        let of_doc = bytes - self.doc_start + entries + chunks;
+        bytes <= BYTES_MAX
+            && of_doc <= self.doc_bytes_max
+            && (of_doc <= self.paid_bytes || self.pay(of_doc))
+    }
+
+    /// Pays for `bytes` of the document at hand, or says that there are none.
+    #[cold]
+    fn pay(&mut self, bytes: usize) -> bool {
+        let Some(lease) = &self.lease else { return true };
+        let lacking = bytes.saturating_sub(self.paid_bytes).next_multiple_of(STEP_BYTES);
+        let has = match &mut self.ahead {
+            Some(ahead) => ahead.grow(lacking),
+            none => {
+                *none = lease.take(lacking);
+                none.is_some()
+            }
+        };
+        if has {
+            self.paid_bytes += lacking;
+        }
+        has
+    }
+
+    /// Bytes that the document at hand may still have.
+    pub(super) fn left_bytes(&self) -> usize {
+        let entries = (self.entries.len() - self.doc_entry) * size_of::<Raw>();
+        let chunks = (self.chunks.len() - self.doc_chunk) * size_of::<Chunk>();
+        let used = self.bytes.len() - self.doc_start + entries + chunks;
+        self.doc_bytes_max.saturating_sub(used)
     }
 
     /// What is told where there is none.

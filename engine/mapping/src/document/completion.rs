@@ -57,6 +57,8 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             )));
         }
         let prefixes = combine(kind, &contexts)?;
+        // What was acknowledged is analysed whatever it takes.
+        let words_bytes_max = if self.replays() { usize::MAX } else { completion::WORDS_BYTES_MAX };
         let mut any = false;
         for input in &inputs {
             if input.is_empty() {
@@ -73,7 +75,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             }
             let input = cut(input, kind.max_input_length);
             let mut words = Vec::new();
-            kind.analyse(input, &kind.analyzer, &mut words);
+            kind.analyse(input, &kind.analyzer, words_bytes_max, &mut words)?;
             if words.is_empty() {
                 continue;
             }

@@ -107,6 +107,7 @@ impl Parser {
         }
         let mark = arena.begin();
         self.scratch.fields.begin(arena.next_entry());
+        self.scratch.analysis.set_lease(arena.lease().filter(|_| mode == Mode::Strict).cloned());
         let mut walk = walk::Walk::new(mapping, id, mode, arena, &mut self.scratch);
         walk.is_routed = !self.is_unrouted;
         let done = walk.document(root);

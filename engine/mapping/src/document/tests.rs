@@ -2,6 +2,7 @@
 
 mod kinds;
 mod random;
+mod room;
 
 use std::sync::Arc;
 

@@ -3,8 +3,9 @@
 
 use json::tape::{Kind as NodeKind, Node};
 
-use super::fault;
 use super::walk::{Refused, Walk};
+use super::{Arena, fault};
+use crate::analysis::{ON, Room, STOP};
 use crate::types::{
     Boolean, Date, Field, Keyword, KeywordFlavor, Kind, Number, Scalar, TERM_BYTES_MAX, Text,
 };
@@ -176,6 +177,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
     #[inline]
     fn take(&mut self, field: &'m Field, node: Node<'d>) -> Result<()> {
         self.arena.check_room(0)?;
+        let replays = self.replays();
         match &field.kind {
             Kind::Text(text) => self.take_text(field, text, node),
             Kind::Keyword(keyword) => self.take_keyword(field, keyword, node),
@@ -183,7 +185,10 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 let value = match Scalar::of_node(node) {
                     Some(scalar) => {
                         let text = scalar.text(&mut self.buffers.number);
-                        Some(counts.count(text, &mut self.buffers.analysis))
+                        let room_bytes = analysis_bytes(self.arena, replays);
+                        self.buffers.analysis.set_room_bytes(room_bytes);
+                        let count = counts.count(text, &mut self.buffers.analysis, room_bytes);
+                        Some(count.ok_or_else(|| self.arena.is_full())?)
                     }
                     None if node.is_null() => *null_value,
                     None => return Err(fault::no_text(node)),
@@ -247,6 +252,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
     }
 
     fn take_keyword(&mut self, field: &Field, keyword: &Keyword, node: Node<'d>) -> Result<()> {
+        let replays = self.replays();
         let text = match Scalar::of_node(node) {
             Some(Scalar::Text(text)) => text,
             Some(scalar) => scalar.text(&mut self.buffers.number),
@@ -263,7 +269,12 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             return Ok(());
         }
         let text = match &keyword.normalizer {
-            Some(normalizer) => normalizer.normalize(text, &mut self.buffers.normalized),
+            Some(normalizer) => {
+                let lease = self.arena.lease().filter(|_| !replays).cloned();
+                let room = Room::of(analysis_bytes(self.arena, replays)).paid_by(lease);
+                let done = normalizer.normalize(text, &mut self.buffers.normalized, &room);
+                done.ok_or_else(|| self.arena.is_full())?
+            }
             None => text,
         };
         if field.index || field.doc_values {
@@ -299,6 +310,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         }
         // Each word is counted as it comes; what cannot fit is not begun with.
         self.arena.check_room(value.len())?;
+        self.buffers.analysis.set_room_bytes(analysis_bytes(self.arena, replays));
         let arena = &mut *self.arena;
         let own = self.buffers.fields.own();
         let mut state = self.buffers.fields.of(field).text;
@@ -318,13 +330,13 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             let term = term.as_bytes();
             if term.len() > TERM_BYTES_MAX {
                 fault.get_or_insert_with(|| fault::immense(&field.path, term));
-                return;
+                return if replays { ON } else { STOP };
             }
             let mut position = base.saturating_add(at);
             if position > fault::POSITION_MAX {
                 if !replays {
                     fault.get_or_insert_with(|| fault::position(&field.path, last, position));
-                    return;
+                    return STOP;
                 }
                 // It was acknowledged before such were refused, and stays to be found.
                 position = fault::POSITION_MAX;
@@ -332,14 +344,18 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             // No position or length takes more than five bytes.
             if !arena.has_room(term.len() + 10) {
                 fault.get_or_insert_with(|| arena.is_full());
-                return;
+                return STOP;
             }
             arena.push_word(position - last, term);
             // Words at one position count once.
             length += u32::from(first || position != last);
             first = false;
             last = position;
+            ON
         });
+        if done.lacks_room {
+            fault.get_or_insert_with(|| arena.is_full());
+        }
         state.chunk = arena.finish_words(own + state.entry, state.chunk, start, length);
         state.position = last;
         state.length += length;
@@ -361,6 +377,12 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             }
         }
     }
+}
+
+/// Bytes that an analysis may hold beside its text: as many as what it gives may have. What was acknowledged
+/// is analysed whatever it takes.
+fn analysis_bytes(arena: &Arena, replays: bool) -> usize {
+    if replays { usize::MAX } else { arena.left_bytes() }
 }
 
 /// Are the targets of `copy_to` served, too?

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use json::Value;
 
 use super::geo;
-use crate::analysis::Analyzer;
+use crate::analysis::{Analyzer, ON, STOP, Scratch};
 use crate::tree::define_java_text as java_text;
 use crate::{Error, ErrorKind, Result};
 
@@ -28,6 +28,8 @@ pub const SEPARATOR: u8 = 0x1f;
 pub const CONTEXT_END: u8 = 0x1d;
 /// Before the surface form.
 pub const SURFACE: u8 = 0;
+/// Most bytes that the analysed words of one input may have, words at one place counted each: no term has as many.
+pub const WORDS_BYTES_MAX: usize = 1 << 20;
 /// Most terms that the contexts of one value may multiply into.
 pub const TERMS_MAX: usize = 1_000;
 
@@ -77,13 +79,27 @@ pub enum ContextKind {
 
 impl Completion {
     /// The words of an input, as its term has them; empty where it has none.
-    pub fn analyse(&self, text: &str, analyzer: &Analyzer, out: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    /// Where the analyzer makes more of it than `bytes_max`, or holds more meanwhile.
+    pub fn analyse(
+        &self,
+        text: &str,
+        analyzer: &Analyzer,
+        bytes_max: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let start = out.len();
         let mut last: Option<u32> = None;
-        analyzer.tokens(text, &mut |token| {
+        let mut left = Some(bytes_max);
+        let done = analyzer.tokens_with(text, &mut Scratch::within(bytes_max), |token| {
+            left = left.and_then(|left| left.checked_sub(token.term.len() + 1));
+            if left.is_none() {
+                return STOP;
+            }
             let gap = match last {
                 // Several words at one place: the first counts.
-                Some(last) if token.position == last => return,
+                Some(last) if token.position == last => return ON,
                 Some(last) => token.position - last,
                 None => token.position + 1,
             };
@@ -94,7 +110,16 @@ impl Completion {
                 out.extend(std::iter::repeat_n(SEPARATOR, separators.min(64) as usize));
             }
             out.extend_from_slice(token.term.as_bytes());
+            ON
         });
+        if left.is_some() && !done.lacks_room {
+            return Ok(());
+        }
+        let text = format!(
+            "[parent] Data too large, data for [<words of a completion>] would be larger than the limit of \
+             [{bytes_max}b]"
+        );
+        Err(Error::new(ErrorKind::NoMemory, text))
     }
 }
 

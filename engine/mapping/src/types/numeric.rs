@@ -9,7 +9,7 @@ use super::number::{self, NumberKind};
 use super::query::{Bounds, End, QueryValue};
 use super::scalar::Scalar;
 use super::{Counts, Number, half, sortable};
-use crate::analysis::Scratch;
+use crate::analysis::{ON, STOP, Scratch};
 use crate::{Error, Result};
 
 impl Number {
@@ -133,16 +133,22 @@ impl Number {
     }
 }
 
+/// What a word counts for beside its text, as in an index.
+const WORD_BYTES: usize = 2;
+
 impl Counts {
-    /// How many words a text has; gaps count where positions do.
-    pub fn count(&self, text: &str, scratch: &mut Scratch) -> i64 {
-        let mut places = 0u32;
-        let mut last = None;
+    /// How many words a text has; gaps count where positions do. `None` where they have more than `bytes_max`
+    /// together, or there is no room for what makes them.
+    pub fn count(&self, text: &str, scratch: &mut Scratch, bytes_max: usize) -> Option<i64> {
+        let (mut places, mut last, mut left) = (0u32, None, Some(bytes_max));
         let done = self.analyzer.tokens_with(text, scratch, |token| {
             places += u32::from(last != Some(token.position));
             last = Some(token.position);
+            left = left.and_then(|left| left.checked_sub(token.term.len() + WORD_BYTES));
+            if left.is_some() { ON } else { STOP }
         });
-        i64::from(if self.position_increments { done.position_end } else { places })
+        let count = if self.position_increments { done.position_end } else { places };
+        (left.is_some() && !done.lacks_room).then_some(i64::from(count))
     }
 }
 

@@ -265,11 +265,12 @@ impl Field {
 }
 
 impl Keyword {
-    /// The term that a text means.
+    /// The term that a text means; one that no document can have where its normalizer makes more of it than
+    /// there is room for.
     pub fn term(&self, text: &str) -> Vec<u8> {
         let mut buffer = String::new();
         let text = match &self.normalizer {
-            Some(normalizer) => normalizer.normalize(text, &mut buffer),
+            Some(normalizer) => normalizer.normal_term(text, &mut buffer),
             None => text,
         };
         match &self.flavor {

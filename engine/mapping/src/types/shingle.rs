@@ -9,19 +9,21 @@
 //! Example: `a b c` by two: `a b`, `b c`. Prefixes of at most two: `a`, `a `, `a b`, `b`, `b `, `b c`,
 //! `c`, `c `.
 
+use std::collections::VecDeque;
+
 use super::kinds::TextFlavor;
-use crate::analysis::{Analyzed, Analyzer, Scratch};
+use crate::analysis::{Analyzed, Analyzer, Flow, ON, Scratch};
 
 /// Longest prefix kept, in characters; a whole shingle is kept however long.
 pub const PREFIX_MAX: usize = 20;
 
-/// Gives the words of `text` with their positions to `sink`.
+/// Gives the words of `text` with their positions to `sink`, until that says that it wants no more.
 pub fn words(
     flavor: TextFlavor,
     analyzer: &Analyzer,
     text: &str,
     scratch: &mut Scratch,
-    mut sink: impl FnMut(&str, u32),
+    mut sink: impl FnMut(&str, u32) -> Flow,
 ) -> Analyzed {
     if let TextFlavor::Beginnings(least, most) = flavor {
         return beginnings((least, most), analyzer, text, scratch, sink);
@@ -31,43 +33,73 @@ pub fn words(
         TextFlavor::Prefixes(size) => (size, true),
         _ => return analyzer.tokens_with(text, scratch, |token| sink(token.term, token.position)),
     };
-    let size = usize::from(size.max(1));
-    let mut tokens: Vec<(String, u32)> = Vec::new();
-    let mut done = analyzer
-        .tokens_with(text, scratch, |token| tokens.push((token.term.to_owned(), token.position)));
-    done.count = 0;
-    let mut shingle = String::new();
-    for at in 0..tokens.len() {
-        let rest = &tokens[at..];
-        if rest.len() < size && !prefixes {
-            break;
-        }
+    let mut window = Window {
+        size: usize::from(size.max(1)),
+        prefixes,
+        held: VecDeque::new(),
+        shingle: String::new(),
+        count: 0,
+    };
+    let mut flow = ON;
+    let mut done = analyzer.tokens_with(text, scratch, |token| {
+        flow = window.take(token.term, token.position, &mut sink);
+        flow
+    });
+    // At the end of a text the beginnings go on without words.
+    while flow.is_continue() && !done.lacks_room && prefixes && !window.held.is_empty() {
+        flow = window.give(&mut sink);
+    }
+    done.count = window.count;
+    done
+}
+
+/// The words that the next shingle is made of: never more than it has.
+struct Window {
+    size: usize,
+    prefixes: bool,
+    held: VecDeque<(String, u32)>,
+    shingle: String,
+    count: u32,
+}
+
+impl Window {
+    /// Takes a word, and gives the shingle that it ends.
+    fn take(
+        &mut self,
+        term: &str,
+        position: u32,
+        sink: &mut impl FnMut(&str, u32) -> Flow,
+    ) -> Flow {
+        self.held.push_back((term.to_owned(), position));
+        if self.held.len() < self.size { ON } else { self.give(sink) }
+    }
+
+    /// Gives what begins with the first word, and forgets that word.
+    fn give(&mut self, sink: &mut impl FnMut(&str, u32) -> Flow) -> Flow {
+        let Self { size, prefixes, held, shingle, count } = self;
         shingle.clear();
-        for step in 0..size {
+        for step in 0..*size {
             if step > 0 {
                 shingle.push(' ');
             }
-            shingle.push_str(rest.get(step).map_or("", |(term, _)| term));
+            shingle.push_str(held.get(step).map_or("", |(term, _)| term));
         }
-        let position = rest[0].1;
-        if !prefixes {
-            done.count += 1;
-            sink(&shingle, position);
-            continue;
+        let Some((_, position)) = held.pop_front() else { return ON };
+        let mut give = |text: &str| {
+            *count += 1;
+            sink(text, position)
+        };
+        if !*prefixes {
+            return give(shingle);
         }
-        let mut ends = shingle.char_indices().map(|(start, c)| start + c.len_utf8());
+        let ends = shingle.char_indices().map(|(start, c)| start + c.len_utf8());
         let mut last = 0;
-        for end in ends.by_ref().take(PREFIX_MAX) {
+        for end in ends.take(PREFIX_MAX) {
             last = end;
-            done.count += 1;
-            sink(&shingle[..end], position);
+            give(&shingle[..end])?;
         }
-        if last < shingle.len() {
-            done.count += 1;
-            sink(&shingle, position);
-        }
+        if last < shingle.len() { give(shingle) } else { ON }
     }
-    done
 }
 
 /// Gives the beginnings of each word, shortest first, at the place of the word.
@@ -76,7 +108,7 @@ fn beginnings(
     analyzer: &Analyzer,
     text: &str,
     scratch: &mut Scratch,
-    mut sink: impl FnMut(&str, u32),
+    mut sink: impl FnMut(&str, u32) -> Flow,
 ) -> Analyzed {
     let mut count = 0;
     let mut done = analyzer.tokens_with(text, scratch, |token| {
@@ -84,8 +116,9 @@ fn beginnings(
         let fits = ends.take(usize::from(most)).skip(usize::from(least.max(1)) - 1);
         for end in fits {
             count += 1;
-            sink(&token.term[..end], token.position);
+            sink(&token.term[..end], token.position)?;
         }
+        ON
     });
     done.count = count;
     done
@@ -94,18 +127,43 @@ fn beginnings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Registry;
+    use crate::analysis::{Registry, STOP};
 
     fn of(flavor: TextFlavor, text: &str) -> Vec<(String, u32)> {
         let registry = Registry::default();
         let mut words = Vec::new();
-        let sink = |word: &str, position| words.push((word.to_owned(), position));
+        let sink = |word: &str, position| {
+            words.push((word.to_owned(), position));
+            ON
+        };
         super::words(flavor, registry.default_analyzer(), text, &mut Scratch::default(), sink);
         words
     }
 
     fn plain(words: &[(&str, u32)]) -> Vec<(String, u32)> {
         words.iter().map(|(word, at)| ((*word).to_owned(), *at)).collect()
+    }
+
+    /// All words of a text were held before the first was asked for.
+    #[test]
+    fn a_sink_that_is_full_ends_the_analysis() {
+        let registry = Registry::default();
+        for flavor in [
+            TextFlavor::Text,
+            TextFlavor::Shingles(2),
+            TextFlavor::Prefixes(3),
+            TextFlavor::Beginnings(1, 5),
+        ] {
+            let mut given = 0;
+            let sink = |_: &str, _| {
+                given += 1;
+                if given < 4 { ON } else { STOP }
+            };
+            let (analyzer, text) = (registry.default_analyzer(), "ab cd ".repeat(1_000));
+            let done = super::words(flavor, analyzer, &text, &mut Scratch::default(), sink);
+            assert!(!done.lacks_room && done.position_end < 10, "{flavor:?} {done:?}");
+            assert_eq!(given, 4, "{flavor:?}");
+        }
     }
 
     #[test]

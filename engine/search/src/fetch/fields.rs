@@ -12,6 +12,7 @@ use std::sync::Arc;
 use base::hash::{Map, Set};
 use json::Value;
 use json::path::Globs;
+use mapping::analysis::Room;
 use mapping::document::kept::Kept;
 use mapping::types::{KeywordFlavor, Scalar, geo, ip};
 use mapping::{Kind as Type, Mapping};
@@ -333,7 +334,10 @@ fn show(one: &One, value: &Value, out: &mut Vec<Value>) {
             let mut buffer = String::new();
             let shown = match (&keyword.normalizer, &keyword.flavor) {
                 (Some(normalizer), flavor) if !matches!(flavor, KeywordFlavor::Version) => {
-                    normalizer.normalize(&text, &mut buffer).to_owned()
+                    match normalizer.normalize(&text, &mut buffer, &Room::default()) {
+                        Some(normal) => normal.to_owned(),
+                        None => return,
+                    }
                 }
                 _ => text,
             };

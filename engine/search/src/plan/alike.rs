@@ -7,16 +7,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use json::Value;
+use mapping::analysis::{ON, STOP, Scratch};
 use mapping::{Field, Kind as Type};
 
 use crate::ast::{self, Like};
 use crate::error::{Error, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Alike, Bool, Clause, Node};
-use crate::plan::{graph, leaf, minimum, rewrite, text};
+use crate::plan::{leaf, minimum, rewrite, text};
 
 /// Words of one request that are looked at.
 const WORDS_MAX: usize = 100_000;
+
+/// Bytes of the different words of a field in one text, at most.
+const WORDS_BYTES_MAX: usize = 16 << 20;
 
 /// How often words of each field occur.
 type Counts = BTreeMap<Arc<str>, BTreeMap<String, u32>>;
@@ -161,11 +165,23 @@ fn count(
             match &field.kind {
                 Type::Text(kind) => {
                     let analyzer = own.as_ref().unwrap_or(&kind.analyzer);
-                    for word in graph::words(analyzer, &text) {
-                        *words.entry(word.term).or_default() += 1;
-                        if words.len() > WORDS_MAX {
-                            return Err(Error::illegal("too many words to compare"));
+                    let mut bytes = 0;
+                    let done = analyzer.tokens_with(&text, &mut Scratch::default(), |token| {
+                        match words.get_mut(token.term) {
+                            Some(count) => *count += 1,
+                            None => {
+                                words.insert(token.term.to_owned(), 1);
+                                bytes += token.term.len();
+                            }
                         }
+                        let fits = words.len() <= WORDS_MAX && bytes <= WORDS_BYTES_MAX;
+                        if fits { ON } else { STOP }
+                    });
+                    if words.len() > WORDS_MAX {
+                        return Err(Error::illegal("too many words to compare"));
+                    }
+                    if bytes > WORDS_BYTES_MAX || done.lacks_room {
+                        return Err(Error::too_large("words to compare", WORDS_BYTES_MAX));
                     }
                 }
                 _ => *words.entry(leaf::normalized(field, &text)).or_default() += 1,

@@ -5,12 +5,11 @@
 
 use std::sync::Arc;
 
-use mapping::analysis::Analyzer;
+use mapping::analysis::{Analyzer, STOP, Scratch};
 use mapping::{Field, Kind as Type};
 
 use crate::error::{Error, Result};
 use crate::plan::bind::{Binder, CLAUSES_MAX};
-use crate::plan::graph;
 
 /// A field with the factor of its scores.
 pub type Weighted = (Arc<Field>, f32);
@@ -78,7 +77,13 @@ pub fn has_all(names: &[(String, f32)]) -> bool {
 pub fn have_words(fields: &[Weighted], named: Option<&Arc<Analyzer>>, words: &str) -> bool {
     fields.iter().any(|(field, _)| {
         let Type::Text(text) = &field.kind else { return true };
-        !graph::words(named.unwrap_or(&text.search_analyzer), words).is_empty()
+        let analyzer = named.unwrap_or(&text.search_analyzer);
+        let mut any = false;
+        let done = analyzer.tokens_with(words, &mut Scratch::default(), |_| {
+            any = true;
+            STOP
+        });
+        any || done.lacks_room
     })
 }
 

@@ -4,7 +4,7 @@
 //! all paths meet ([`stretches`]), and between those places each path is a phrase of its own
 //! (`GraphTokenStreamFiniteStrings`).
 
-use mapping::analysis::{Analyzer, Scratch};
+use mapping::analysis::{Analyzed, Analyzer, Flow, ON, STOP, Scratch};
 use mapping::types::shingle;
 use mapping::{Field, Kind as Type, TextFlavor};
 
@@ -24,18 +24,52 @@ pub struct Word {
     pub length: u32,
 }
 
+/// Bytes that the words of one text may take: some two hundred thousand of them, far more than a query may ask
+/// for.
+const WORDS_BYTES_MAX: usize = 16 << 20;
+
+/// Words as they are found, and what they take.
+#[derive(Default)]
+struct Found {
+    words: Vec<Word>,
+    bytes: usize,
+}
+
+impl Found {
+    fn push(&mut self, term: &str, position: u32, length: u32) -> Flow {
+        self.bytes += size_of::<Word>() + term.len();
+        if self.bytes > WORDS_BYTES_MAX {
+            return STOP;
+        }
+        self.words.push(Word { term: term.to_owned(), position, length });
+        ON
+    }
+
+    fn done(self, analyzed: Analyzed) -> Result<Vec<Word>> {
+        if self.bytes > WORDS_BYTES_MAX || analyzed.lacks_room {
+            return Err(Error::too_large("words of a query", WORDS_BYTES_MAX));
+        }
+        Ok(self.words)
+    }
+}
+
 /// The words of a text.
-pub fn words(analyzer: &Analyzer, text: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    analyzer.tokens(text, &mut |token| {
-        let (position, length) = (token.position, token.length.max(1));
-        words.push(Word { term: token.term.to_owned(), position, length });
+///
+/// # Errors
+/// Where they, or what makes them, would take too much memory.
+pub fn words(analyzer: &Analyzer, text: &str) -> Result<Vec<Word>> {
+    let mut found = Found::default();
+    let done = analyzer.tokens_with(text, &mut Scratch::default(), |token| {
+        found.push(token.term, token.position, token.length.max(1))
     });
-    words
+    found.done(done)
 }
 
 /// The words of a text as a field has them: parts of `search_as_you_type` have shingles.
-pub fn words_of(field: &Field, analyzer: &Analyzer, text: &str) -> Vec<Word> {
+///
+/// # Errors
+/// As [`words`].
+pub fn words_of(field: &Field, analyzer: &Analyzer, text: &str) -> Result<Vec<Word>> {
     let size = match &field.kind {
         Type::Text(kind) => match kind.flavor {
             TextFlavor::Shingles(size) | TextFlavor::Prefixes(size) => size,
@@ -43,12 +77,11 @@ pub fn words_of(field: &Field, analyzer: &Analyzer, text: &str) -> Vec<Word> {
         },
         _ => return words(analyzer, text),
     };
-    let mut words = Vec::new();
+    let mut found = Found::default();
     let flavor = TextFlavor::Shingles(size);
-    shingle::words(flavor, analyzer, text, &mut Scratch::default(), |term, position| {
-        words.push(Word { term: term.to_owned(), position, length: 1 });
-    });
-    words
+    let push = |term: &str, position| found.push(term, position, 1);
+    let done = shingle::words(flavor, analyzer, text, &mut Scratch::default(), push);
+    found.done(done)
 }
 
 /// Some word takes more than one position.
@@ -160,6 +193,27 @@ mod tests {
 
     fn word(term: &str, position: u32, length: u32) -> Word {
         Word { term: term.into(), position, length }
+    }
+
+    /// Each word of such a text became a term, and the node ended for want of memory.
+    #[test]
+    fn a_text_of_too_many_words_is_refused() {
+        let analysis = json::json!({
+            "filter": {"all": {"type": "ngram", "min_gram": 1, "max_gram": 2}},
+            "analyzer": {
+                "pieces": {"tokenizer": "keyword", "filter": ["all"]},
+                "again": {"tokenizer": "whitespace", "filter": (vec!["keyword_repeat"; 40])}
+            }
+        });
+        let registry = mapping::analysis::Registry::parse(&analysis).expect("known parts");
+        let long = "ab".repeat(300_000);
+        for (name, text) in [("pieces", long.as_str()), ("again", "a")] {
+            let analyzer = registry.analyzer(name).expect("given");
+            let error = words(analyzer, text).expect_err("too many");
+            assert_eq!(error.kind, crate::error::Kind::CircuitBreaking, "{name}");
+        }
+        let pieces = registry.analyzer("pieces").expect("given");
+        assert_eq!(words(pieces, "abc").expect("few").len(), 5);
     }
 
     #[test]

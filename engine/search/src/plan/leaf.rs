@@ -104,7 +104,7 @@ pub fn normalized(field: &Field, value: &str) -> String {
     let mut buffer = String::new();
     match &field.kind {
         Type::Keyword(keyword) => match &keyword.normalizer {
-            Some(normalizer) => normalizer.normalize(value, &mut buffer).to_owned(),
+            Some(normalizer) => normalizer.normal_term(value, &mut buffer).to_owned(),
             None => value.to_owned(),
         },
         _ => value.to_owned(),

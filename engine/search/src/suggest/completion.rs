@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use mapping::types::Completion;
-use mapping::types::completion::{CONTEXT_END, SURFACE, query_values};
+use mapping::types::completion::{CONTEXT_END, SURFACE, WORDS_BYTES_MAX, query_values};
 use mapping::{Kind as Type, Mapping};
 use segment::{Missing, Need, View};
 
 use super::{Entry, Offer, Suggestion, damaged};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::result::Ranked;
 use automaton::{Dfa, levenshtein, regexp};
 
@@ -54,6 +54,11 @@ pub struct Options {
     pub skip_duplicates: bool,
     /// What narrows it.
     pub contexts: Vec<Wanted>,
+}
+
+/// The words of what was typed take too much memory.
+fn too_large(error: mapping::Error) -> Error {
+    Error::new(Kind::CircuitBreaking, error.reason)
 }
 
 #[derive(Debug)]
@@ -109,10 +114,13 @@ impl Bound {
         let mut words = Vec::new();
         let mut dfa = None;
         match &options.form {
-            Form::Prefix => kind.analyse(&suggestion.text, &analyzer, &mut words),
+            Form::Prefix => kind
+                .analyse(&suggestion.text, &analyzer, WORDS_BYTES_MAX, &mut words)
+                .map_err(too_large)?,
             Form::Fuzzy { edits, transpositions, min_length, prefix_length } => {
                 let mut typed = Vec::new();
-                kind.analyse(&suggestion.text, &analyzer, &mut typed);
+                kind.analyse(&suggestion.text, &analyzer, WORDS_BYTES_MAX, &mut typed)
+                    .map_err(too_large)?;
                 let word = String::from_utf8_lossy(&typed).into_owned();
                 let count = word.chars().count();
                 let edits = edits.unwrap_or(match count {

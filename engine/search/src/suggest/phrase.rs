@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use mapping::analysis::{Analyzer, TokenKind};
+use mapping::analysis::{Analyzer, ON, ROOM_BYTES, STOP, Scratch, TokenKind};
 use mapping::{Kind as Type, Mapping};
 use segment::View;
 
@@ -12,6 +12,10 @@ use super::dictionary::{Dictionary, Stats};
 use super::spelling::{Mode, Spelling};
 use super::{Entry, Offer, Suggestion, analyzer_of};
 use crate::error::{Error, Kind as ErrorKind, Result};
+
+/// Words of a text that are looked at, at most, and tokens of it.
+const WORDS_MAX: usize = 1_000;
+const TOKENS_MAX: usize = 100_000;
 
 /// Texts that are scored, at most; candidates multiply.
 const PATHS_MAX: usize = 200_000;
@@ -213,14 +217,18 @@ impl Bound {
     fn places(&self, suggestion: &Suggestion, view: &View) -> Result<Option<Vec<Vec<Candidate>>>> {
         let mut words = Vec::new();
         let mut any = false;
-        self.analyzer.tokens(&suggestion.text, &mut |token| {
+        let (mut count, mut scratch) = (0, Scratch::default());
+        let done = self.analyzer.tokens_with(&suggestion.text, &mut scratch, |token| {
             any = true;
-            if !(self.options.force_unigrams && token.kind == TokenKind::Shingle)
-                && words.len() < 1_000
-            {
+            count += 1;
+            if !(self.options.force_unigrams && token.kind == TokenKind::Shingle) {
                 words.push(token.term.to_owned());
             }
+            if words.len() < WORDS_MAX && count < TOKENS_MAX { ON } else { STOP }
         });
+        if done.lacks_room {
+            return Err(Error::too_large("words of a suggestion", ROOM_BYTES));
+        }
         if self.options.force_unigrams && any && words.is_empty() {
             return Err(Error::new(
                 ErrorKind::IllegalState,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use mapping::Mapping;
-use mapping::analysis::Analyzer;
+use mapping::analysis::{Analyzer, ON, ROOM_BYTES, STOP, Scratch};
 use segment::View;
 
 use super::dictionary::Dictionary;
@@ -32,16 +32,22 @@ impl Bound {
     pub fn run(&self, suggestion: &Suggestion, view: &View) -> Result<Vec<Entry>> {
         let Kind::Term(spelling) = &suggestion.kind else { return Ok(Vec::new()) };
         let mut entries = Vec::new();
-        self.analyzer.tokens(&suggestion.text, &mut |token| {
-            if entries.len() < WORDS_MAX {
-                entries.push(Entry {
-                    text: token.term.to_owned(),
-                    offset: token.start,
-                    length: token.end - token.start,
-                    ..Entry::default()
-                });
+        let mut scratch = Scratch::default();
+        let done = self.analyzer.tokens_with(&suggestion.text, &mut scratch, |token| {
+            if entries.len() == WORDS_MAX {
+                return STOP;
             }
+            entries.push(Entry {
+                text: token.term.to_owned(),
+                offset: token.start,
+                length: token.end - token.start,
+                ..Entry::default()
+            });
+            ON
         });
+        if done.lacks_room {
+            return Err(Error::too_large("words of a suggestion", ROOM_BYTES));
+        }
         let dictionary = Dictionary { view, field: self.field };
         for entry in &mut entries {
             let near =

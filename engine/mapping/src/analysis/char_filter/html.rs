@@ -3,10 +3,13 @@
 //! A tag of a block becomes a line break, one within a line nothing. What looks like a tag but is
 //! not well formed stays as it is.
 
+use std::ops::ControlFlow;
+
 use base::hash::Set;
 
 use super::entities::{LONGEST, named};
 use super::{Filtered, Writing};
+use crate::analysis::room::Room;
 
 /// Elements within a line: their tags leave nothing behind.
 const INLINE: [&str; 31] = [
@@ -28,8 +31,8 @@ impl HtmlStrip {
         Self { kept: escaped_tags.into_iter().map(|tag| tag.to_lowercase()).collect() }
     }
 
-    pub(super) fn apply(&self, text: &str) -> Filtered {
-        let mut out = Writing::default();
+    pub(super) fn apply(&self, text: &str, room: &Room) -> ControlFlow<(), Filtered> {
+        let mut out = Writing::new(room);
         let mut find = Find { text, missing: Vec::new() };
         let (mut at, mut kept) = (0, 0);
         let mut verbatim = false;
@@ -48,15 +51,15 @@ impl HtmlStrip {
                 at = start + 1;
                 continue;
             };
-            out.keep(&text[kept..start]);
+            out.keep(&text[kept..start])?;
             let mut buffer = [0; 4];
             let with = with.map_or("", |c| c.encode_utf8(&mut buffer));
-            out.replace(&text[start..start + len], with);
+            out.replace(&text[start..start + len], with)?;
             at = start + len;
             kept = at;
         }
-        out.keep(&text[kept..]);
-        out.done
+        out.keep(&text[kept..])?;
+        ControlFlow::Continue(out.done)
     }
 
     /// The markup at `start`: its length, and what stands for it.
@@ -188,6 +191,10 @@ mod tests {
     #[test]
     fn tags_go_and_offsets_lead_back() {
         let strip = HtmlStrip::new(["i".to_owned()]);
+        let apply = |text: &str| match strip.apply(text, &Room::default()) {
+            ControlFlow::Continue(done) => done,
+            ControlFlow::Break(()) => panic!("there is room"),
+        };
         for (text, want) in [
             ("<p>so <b>happy</b></p>", "\nso happy\n"),
             ("a<i>b</i>", "a<i>b</i>"),
@@ -198,9 +205,9 @@ mod tests {
             ("<img src=\"a>b\">x<br/>y", "x\ny"),
             ("<a b=\"<a b='", "<a b=\"<a b='"),
         ] {
-            assert_eq!(strip.apply(text).text, want, "{text}");
+            assert_eq!(apply(text).text, want, "{text}");
         }
-        let done = strip.apply("<b>Café</b> the");
+        let done = apply("<b>Café</b> the");
         assert_eq!(done.text, "Café the");
         assert_eq!((done.offsets.correct(0), done.offsets.correct(4)), (3, 11));
         assert_eq!(done.offsets.correct(5), 12);

@@ -1,8 +1,11 @@
 //! `mapping`: strings replaced by others; of those that begin at one place, the longest.
 
+use std::ops::ControlFlow;
+
 use base::hash::Map;
 
 use super::{Filtered, Writing};
+use crate::analysis::room::Room;
 
 /// What becomes what.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +41,8 @@ impl Mappings {
         Ok(made)
     }
 
-    pub(super) fn apply(&self, text: &str) -> Filtered {
-        let mut out = Writing::default();
+    pub(super) fn apply(&self, text: &str, room: &Room) -> ControlFlow<(), Filtered> {
+        let mut out = Writing::new(room);
         let (mut at, mut kept) = (0, 0);
         while at < text.len() {
             let found = self.first[usize::from(text.as_bytes()[at])]
@@ -49,13 +52,19 @@ impl Mappings {
                 at += text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
             };
-            out.keep(&text[kept..at]);
-            out.replace(&text[at..end], with);
+            out.keep(&text[kept..at])?;
+            out.replace(&text[at..end], with)?;
             at = end;
             kept = end;
         }
-        out.keep(&text[kept..]);
-        out.done
+        out.keep(&text[kept..])?;
+        ControlFlow::Continue(out.done)
+    }
+
+    /// Bytes that it makes of one, about.
+    pub(super) fn expansion(&self) -> u32 {
+        let most = self.pairs.iter().map(|(from, to)| to.len() / from.len().max(1)).max();
+        crate::analysis::regex::replaced(most.unwrap_or(0))
     }
 
     fn longest_at(&self, text: &str, at: usize) -> Option<(usize, &str)> {
@@ -106,7 +115,8 @@ mod tests {
     fn offsets_lead_back() {
         let rules = ["ph => f", "qu => q", "x => yyy"].map(str::to_owned);
         let mappings = Mappings::parse(&rules).expect("rules");
-        let done = mappings.apply("jeff quit phish x!");
+        let done = mappings.apply("jeff quit phish x!", &Room::default());
+        let ControlFlow::Continue(done) = done else { panic!("there is room") };
         assert_eq!(done.text, "jeff qit fish yyy!");
         let back = |at| done.offsets.correct(at);
         assert_eq!([back(0), back(5), back(6), back(8), back(9), back(13)], [0, 5, 7, 9, 10, 15]);

@@ -9,7 +9,11 @@ pub use html::HtmlStrip;
 pub use mapping::Mappings;
 pub use pattern::PatternReplaceChars;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+
+use super::regex::Expands as _;
+use super::room::{Flow, ON, Room};
 
 /// A char filter, ready to be applied.
 #[derive(Clone, Debug)]
@@ -25,15 +29,26 @@ pub enum CharFilter {
 }
 
 impl CharFilter {
-    /// The text after it.
-    pub fn apply(&self, text: &str) -> Filtered {
+    /// The text after it, where there is room for it and for the way back.
+    pub fn apply(&self, text: &str, room: &Room) -> ControlFlow<(), Filtered> {
         match self {
-            Self::Html(html) => html.apply(text),
-            Self::Mapping(mappings) => mappings.apply(text),
-            Self::Pattern(pattern) => pattern.apply(text),
+            Self::Html(html) => html.apply(text, room),
+            Self::Mapping(mappings) => mappings.apply(text, room),
+            Self::Pattern(pattern) => pattern.apply(text, room),
             Self::Persian => {
-                Filtered { text: text.replace('\u{200c}', " "), offsets: Offsets::default() }
+                room.take(text.len())?;
+                let text = text.replace('\u{200c}', " ");
+                ControlFlow::Continue(Filtered { text, offsets: Offsets::default() })
             }
+        }
+    }
+
+    /// Bytes that it makes of one, about.
+    pub fn expansion(&self) -> u32 {
+        match self {
+            Self::Html(_) | Self::Persian => 1,
+            Self::Mapping(mappings) => mappings.expansion(),
+            Self::Pattern(pattern) => pattern.replacement.expansion(),
         }
     }
 
@@ -78,28 +93,39 @@ impl Offsets {
     }
 }
 
-/// A filtered text as it is written.
-#[derive(Default)]
-struct Writing {
+/// A filtered text as it is written; what it takes is taken from the room, and stays so.
+struct Writing<'r> {
     done: Filtered,
+    room: &'r Room,
     /// Units written, and units read.
     written: u32,
     read: u32,
 }
 
-impl Writing {
+/// Bytes of a shift.
+const SHIFT_BYTES: usize = size_of::<(u32, i64)>();
+
+impl<'r> Writing<'r> {
+    fn new(room: &'r Room) -> Self {
+        Self { done: Filtered::default(), room, written: 0, read: 0 }
+    }
+
     /// A piece that stays.
-    fn keep(&mut self, text: &str) {
+    fn keep(&mut self, text: &str) -> Flow {
+        self.room.take(text.len())?;
         let units = text.encode_utf16().count() as u32;
         self.done.text.push_str(text);
         self.written += units;
         self.read += units;
+        ON
     }
 
     /// `read` gives way to `with`, as Lucene's mapping filter corrects offsets: units beyond the
     /// shorter of both are told one by one, or at once behind it.
-    fn replace(&mut self, read: &str, with: &str) {
+    fn replace(&mut self, read: &str, with: &str) -> Flow {
         let (from, to) = (read.encode_utf16().count() as u32, with.encode_utf16().count() as u32);
+        let shifts = if to > from { to - from } else { u32::from(to < from) };
+        self.room.take(with.len() + shifts as usize * SHIFT_BYTES)?;
         let ahead = i64::from(self.read) - i64::from(self.written);
         if to < from {
             let ahead = ahead + i64::from(from - to);
@@ -113,5 +139,6 @@ impl Writing {
         self.done.text.push_str(with);
         self.written += to;
         self.read += from;
+        ON
     }
 }

@@ -1,7 +1,10 @@
 //! `pattern_replace` before cutting: what a pattern finds in the whole text.
 
+use std::ops::ControlFlow;
+
 use super::{Filtered, Writing};
-use crate::analysis::regex::{Pattern, Replacement};
+use crate::analysis::regex::{Pattern, Replacement, Span};
+use crate::analysis::room::{Flow, ON, Room};
 
 /// The filter.
 #[derive(Clone, Debug)]
@@ -13,20 +16,35 @@ pub struct PatternReplaceChars {
 }
 
 impl PatternReplaceChars {
-    pub(super) fn apply(&self, text: &str) -> Filtered {
-        let mut out = Writing::default();
-        let mut at = 0;
+    pub(super) fn apply(&self, text: &str, room: &Room) -> ControlFlow<(), Filtered> {
+        let mut out = Writing::new(room);
+        let (mut at, mut flow) = (0, ON);
         let mut with = String::new();
         self.pattern.each(text, |spans| {
             let Some((start, end)) = spans[0] else { return false };
-            out.keep(&text[at..start]);
-            with.clear();
-            self.replacement.write(text, spans, &mut with);
-            out.replace(&text[start..end], &with);
+            flow = self.replace(text, (at, start, end), spans, &mut with, &mut out);
             at = end;
-            true
+            flow.is_continue()
         });
-        out.keep(&text[at..]);
-        out.done
+        flow?;
+        out.keep(&text[at..])?;
+        ControlFlow::Continue(out.done)
+    }
+
+    /// Keeps the text from `at` to `start`, and replaces what was found from there to `end`.
+    fn replace(
+        &self,
+        text: &str,
+        (at, start, end): (usize, usize, usize),
+        spans: &[Option<Span>],
+        with: &mut String,
+        out: &mut Writing<'_>,
+    ) -> Flow {
+        out.keep(&text[at..start])?;
+        // Here for a moment, beside where it goes.
+        let _held = out.room.hold(self.replacement.len_bytes(spans))?;
+        with.clear();
+        self.replacement.write(text, spans, with);
+        out.replace(&text[start..end], with)
     }
 }

@@ -1,5 +1,6 @@
 //! `cjk_bigram`: neighbouring characters of Chinese, Japanese and Korean, two by two.
 
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
 
@@ -19,24 +20,29 @@ struct Pairing<'f> {
     /// The next one to give a pair from.
     at: usize,
     end: u32,
+    room: &'f Room,
 }
 
 impl Fold for CjkBigram {
-    fn stage(&self) -> Box<dyn Stage + '_> {
-        Box::new(Pairing { of: self, run: Vec::new(), at: 0, end: 0 })
+    fn expansion(&self) -> u32 {
+        if self.unigrams { 3 } else { 2 }
+    }
+
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
+        Box::new(Pairing { of: self, run: Vec::new(), at: 0, end: 0, room })
     }
 }
 
 impl Stage for Pairing<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         if !self.of.kinds.contains(&token.kind) {
-            self.flush(next);
-            next(token);
-            return;
+            self.flush(next)?;
+            return next(token);
         }
         if token.start != self.end {
-            self.flush(next);
+            self.flush(next)?;
         }
+        let _held = self.room.hold_for(token.term.len(), size_of::<(char, u32, u32)>())?;
         let whole = token.end - token.start != token.term.encode_utf16().count() as u32;
         let mut at = token.start;
         for c in token.term.chars() {
@@ -47,7 +53,7 @@ impl Stage for Pairing<'_> {
         self.end = token.end;
         while self.run.len() - self.at > 1 {
             if self.of.unigrams {
-                self.single(next);
+                self.single(next)?;
             }
             let (one, start, _) = self.run[self.at];
             let (two, _, end) = self.run[self.at + 1];
@@ -58,34 +64,36 @@ impl Stage for Pairing<'_> {
                 pair.length = 2;
             }
             self.at += 1;
-            next(&mut pair);
+            next(&mut pair)?;
         }
         // Of a long run only the last character is still of use.
         self.run.drain(..self.at.saturating_sub(1));
         self.at = self.at.min(1);
+        ON
     }
 
-    fn end(&mut self, _end: &mut End, next: Next<'_>) {
-        self.flush(next);
+    fn end(&mut self, _end: &mut End, next: Next<'_>) -> Flow {
+        self.flush(next)
     }
 }
 
 impl Pairing<'_> {
-    fn single(&self, next: Next<'_>) {
+    fn single(&self, next: Next<'_>) -> Flow {
         let (c, start, end) = self.run[self.at];
         let mut token = Tok::new("", start, end, TokenKind::Single);
         token.term.push(c);
-        next(&mut token);
+        next(&mut token)
     }
 
     /// Ends a run: a character without a neighbour is given alone.
-    fn flush(&mut self, next: Next<'_>) {
+    fn flush(&mut self, next: Next<'_>) -> Flow {
         let alone = self.run.len() == 1 && self.at == 0;
         let last = self.of.unigrams && self.run.len() - self.at == 1;
         if !self.run.is_empty() && (alone || last) {
-            self.single(next);
+            self.single(next)?;
         }
         self.run.clear();
         self.at = 0;
+        ON
     }
 }

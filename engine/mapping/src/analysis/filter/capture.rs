@@ -2,8 +2,12 @@
 
 use super::multi::EachOne;
 use crate::analysis::regex::Pattern;
+use crate::analysis::room::{ON, Room};
 use crate::analysis::stage::{Fold, Next, Stage};
 use crate::analysis::token::Tok;
+
+/// Bytes of what a group caught.
+const SPAN_BYTES: usize = size_of::<(usize, usize)>();
 
 /// The filter.
 #[derive(Debug)]
@@ -15,25 +19,33 @@ pub struct PatternCapture {
 }
 
 impl Fold for PatternCapture {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        u32::try_from(self.patterns.len()).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(EachOne(|token: &mut Tok, next: Next<'_>| {
             let mut caught: Vec<Vec<(usize, usize)>> = Vec::new();
+            let mut held = room.hold(token.term.len())?;
             for pattern in &self.patterns {
                 let mut spans = Vec::new();
+                let mut flow = ON;
                 pattern.each(&token.term, |groups| {
+                    flow = held.grow(SPAN_BYTES * groups.len());
                     spans.extend(groups[1..].iter().flatten().copied().filter(|(start, end)| {
                         let whole = *start == 0 && *end == token.term.len();
                         start < end && !(self.preserve_original && whole)
                     }));
-                    true
+                    flow.is_continue()
                 });
+                flow?;
                 spans.reverse();
                 caught.push(spans);
             }
             let text = token.term.clone();
             let mut first = true;
             if self.preserve_original || caught.iter().all(Vec::is_empty) {
-                next(&mut token.clone());
+                next(&mut token.clone())?;
                 first = false;
             }
             // The pattern whose next catch begins first, gives it.
@@ -47,8 +59,9 @@ impl Fold for PatternCapture {
                     made.inc = 0;
                 }
                 first = false;
-                next(&mut made);
+                next(&mut made)?;
             }
+            ON
         }))
     }
 }

@@ -3,7 +3,7 @@
 use base::hash::{Map, Set};
 
 use super::{StopWords, Term};
-use crate::analysis::regex::{Pattern, Replacement};
+use crate::analysis::regex::{Pattern, Replacement, TooLong};
 use crate::analysis::token::TokenKind;
 
 /// Kinds to keep, or to drop.
@@ -82,9 +82,12 @@ pub struct PatternReplace {
 
 impl PatternReplace {
     pub(super) fn apply(&self, term: &mut Term<'_>) {
-        let done = self.pattern.replace(term.as_str(), &self.replacement, self.all);
-        if let Some(done) = done {
-            term.set(&done);
+        let done =
+            self.pattern.replace_within(term.as_str(), &self.replacement, self.all, term.most);
+        match done {
+            Ok(Some(done)) => term.set(&done),
+            Ok(None) => {}
+            Err(TooLong) => term.lacks_room = true,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::StopWords;
 use super::multi::EachOne;
+use crate::analysis::room::{ON, Room};
 use crate::analysis::stage::{Fold, Next, Stage};
 use crate::analysis::token::Tok;
 
@@ -21,14 +22,21 @@ pub struct Decompounder {
 }
 
 impl Fold for Decompounder {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        // Each length is looked for at each place.
+        let sizes = self.part_max.saturating_sub(self.part_min).saturating_add(2);
+        u32::try_from(sizes).unwrap_or(u32::MAX)
+    }
+
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(EachOne(|token: &mut Tok, next: Next<'_>| {
-            next(&mut token.clone());
+            next(&mut token.clone())?;
+            let _held = room.hold_for(token.term.len(), size_of::<usize>())?;
             let mut bounds: Vec<usize> = token.term.char_indices().map(|(at, _)| at).collect();
             bounds.push(token.term.len());
             let len = bounds.len() - 1;
             if len < self.word_min {
-                return;
+                return ON;
             }
             for start in 0..=len.saturating_sub(self.part_min) {
                 let mut longest = None;
@@ -40,13 +48,14 @@ impl Fold for Decompounder {
                     if self.longest {
                         longest = Some(part);
                     } else {
-                        next(&mut token.beside(part.to_owned()));
+                        next(&mut token.beside(part.to_owned()))?;
                     }
                 }
                 if let Some(part) = longest {
-                    next(&mut token.beside(part.to_owned()));
+                    next(&mut token.beside(part.to_owned()))?;
                 }
             }
+            ON
         }))
     }
 }

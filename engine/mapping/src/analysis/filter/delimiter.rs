@@ -3,8 +3,11 @@
 //! Both walk a token's parts the same way ([`Parts`]). The plain filter gives parts and joined parts
 //! at positions that overlap; the graph filter says how many positions each joined part spans.
 
+use std::ops::ControlFlow;
+
 use super::StopWords;
-use crate::analysis::stage::{End, Fold, Next, Stage};
+use crate::analysis::room::{Flow, Held, ON, Room};
+use crate::analysis::stage::{Fold, Next, Stage};
 use crate::analysis::token::Tok;
 
 const LOWER: u8 = 1;
@@ -140,6 +143,12 @@ fn is_mark(c: char) -> bool {
     word_class(TABLE.of(c)) == EXTEND
 }
 
+/// Bytes for each of a token's: its characters, its texts whole and joined.
+const TEXT_BYTES: usize = 8;
+
+/// Bytes for each part: itself, and the tokens that it becomes.
+const PART_BYTES: usize = 2 * (size_of::<Part>() + size_of::<Tok>());
+
 /// A part: characters `from..to`.
 #[derive(Clone, Copy, Debug)]
 struct Part {
@@ -155,7 +164,7 @@ struct Parts {
     single: bool,
 }
 
-fn parts(text: &[char], options: &DelimiterOptions) -> Parts {
+fn parts(text: &[char], options: &DelimiterOptions, held: &mut Held<'_>) -> ControlFlow<(), Parts> {
     let kind = |at: usize| options.kind(text[at]);
     let delimits = |at: usize| kind(at) & DELIMITER != 0;
     let mut start = 0;
@@ -191,6 +200,7 @@ fn parts(text: &[char], options: &DelimiterOptions) -> Parts {
         }
         let first = kind(at);
         let first = if matches!(first, LOWER | UPPER) { ALPHA } else { first };
+        held.grow(PART_BYTES)?;
         parts.push(Part { from: at, to, kind: first });
         at = to;
         if to + 1 < end && possessive(to + 2) {
@@ -199,7 +209,7 @@ fn parts(text: &[char], options: &DelimiterOptions) -> Parts {
     }
     let bare_end = if possessive(end) { end.saturating_sub(2) } else { end };
     let single = matches!(parts.as_slice(), [one] if one.from == start && one.to == bare_end);
-    Parts { parts, single }
+    ControlFlow::Continue(Parts { parts, single })
 }
 
 /// Either filter.
@@ -212,12 +222,19 @@ pub struct WordDelimiter {
 }
 
 impl Fold for WordDelimiter {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        let DelimiterOptions { catenate_words, catenate_numbers, .. } = self.options;
+        let DelimiterOptions { catenate_all, preserve_original, .. } = self.options;
+        let joined = catenate_words || catenate_numbers;
+        1 + u32::from(joined) + u32::from(catenate_all) + u32::from(preserve_original)
+    }
+
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         let options = &self.options;
         if self.graph {
-            return Box::new(GraphCutting { options, inc: 0 });
+            return Box::new(GraphCutting { options, inc: 0, room });
         }
-        Box::new(Cutting { options, inc: 0, first: true })
+        Box::new(Cutting { options, inc: 0, first: true, room })
     }
 }
 
@@ -246,20 +263,38 @@ impl Joined {
     }
 }
 
-/// Where a part stands in the original text; the whole token where its text is not what stood there.
-fn offsets(token: &Tok, text: &[char], from: usize, to: usize, adjust: bool) -> (u32, u32) {
-    let units = |chars: &[char]| chars.iter().map(|c| c.len_utf16() as u32).sum::<u32>();
-    if !adjust || token.end - token.start != units(text) {
-        return (token.start, token.end);
+/// Where the parts of a token stand in the original text.
+struct Places {
+    start: u32,
+    end: u32,
+    /// The characters that take two UTF-16 units, where the token's text is what stood there.
+    wide: Option<Vec<usize>>,
+}
+
+impl Places {
+    fn of(token: &Tok, text: &[char], adjust: bool) -> Self {
+        let wide: Vec<usize> = match adjust {
+            true => (0..text.len()).filter(|at| text[*at].len_utf16() > 1).collect(),
+            false => Vec::new(),
+        };
+        let is_own = adjust && (token.end - token.start) as usize == text.len() + wide.len();
+        Self { start: token.start, end: token.end, wide: is_own.then_some(wide) }
     }
-    let start = token.start + units(&text[..from]);
-    (start, start + units(&text[from..to]))
+
+    /// First and last offset of the characters `from..to`; those of the whole token where its text is not
+    /// what stood there.
+    fn of_part(&self, from: usize, to: usize) -> (u32, u32) {
+        let Some(wide) = &self.wide else { return (self.start, self.end) };
+        let units = |at: usize| (at + wide.partition_point(|wide| *wide < at)) as u32;
+        (self.start + units(from), self.start + units(to))
+    }
 }
 
 struct Cutting<'f> {
     options: &'f DelimiterOptions,
     inc: u32,
     first: bool,
+    room: &'f Room,
 }
 
 /// Positions of what one token becomes.
@@ -287,11 +322,13 @@ impl Placing<'_> {
 }
 
 impl Stage for Cutting<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         let options = self.options;
         self.inc += token.inc;
+        let mut held = self.room.hold(TEXT_BYTES * token.term.len())?;
         let text: Vec<char> = token.term.chars().collect();
-        let Parts { parts, single } = parts(&text, options);
+        let Parts { parts, single } = parts(&text, options, &mut held)?;
+        let places = Places::of(token, &text, options.adjust_offsets);
         let whole = matches!(parts.first(), Some(part) if part.from == 0 && part.to == text.len());
         if whole
             || options.protected.contains(&token.term)
@@ -299,20 +336,19 @@ impl Stage for Cutting<'_> {
         {
             token.inc = std::mem::take(&mut self.inc);
             self.first = false;
-            next(token);
-            return;
+            return next(token);
         }
         if parts.is_empty() && !options.preserve_original {
             if token.inc == 1 && !self.first {
                 self.inc -= 1;
             }
-            return;
+            return ON;
         }
         if options.preserve_original {
             let mut original = token.clone();
             original.inc = std::mem::take(&mut self.inc);
             self.first = false;
-            next(&mut original);
+            next(&mut original)?;
         }
         let mut placing = Placing {
             inc: &mut self.inc,
@@ -320,7 +356,7 @@ impl Stage for Cutting<'_> {
             follows_original: !options.preserve_original,
         };
         let make = |term: String, from: usize, to: usize, inc: u32| {
-            let (start, end) = offsets(token, &text, from, to, options.adjust_offsets);
+            let (start, end) = places.of_part(from, to);
             Tok { term, inc, length: 1, start, end, kind: token.kind, keyword: false }
         };
         if single {
@@ -328,8 +364,7 @@ impl Stage for Cutting<'_> {
             let term = text[part.from..part.to].iter().collect();
             let mut made = make(term, part.from, part.to, placing.place(false));
             self.first = false;
-            next(&mut made);
-            return;
+            return next(&mut made);
         }
         let mut made = Vec::new();
         let (mut words, mut all, mut last_count) = (Joined::default(), Joined::default(), 0);
@@ -375,16 +410,16 @@ impl Stage for Cutting<'_> {
                 token.inc = 1;
             }
             self.first = false;
-            next(&mut token);
+            next(&mut token)?;
         }
+        ON
     }
-
-    fn end(&mut self, _end: &mut End, _next: Next<'_>) {}
 }
 
 struct GraphCutting<'f> {
     options: &'f DelimiterOptions,
     inc: u32,
+    room: &'f Room,
 }
 
 /// A part with its place among the positions of the token.
@@ -397,31 +432,30 @@ struct Placed {
 }
 
 impl Stage for GraphCutting<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         let options = self.options;
         if options.ignore_keywords && token.keyword {
-            next(token);
-            return;
+            return next(token);
         }
         self.inc += token.inc;
+        let mut held = self.room.hold(TEXT_BYTES * token.term.len())?;
         let text: Vec<char> = token.term.chars().collect();
-        let Parts { parts, single } = parts(&text, options);
+        let Parts { parts, single } = parts(&text, options, &mut held)?;
+        let places = Places::of(token, &text, options.adjust_offsets);
         let whole = matches!(parts.first(), Some(part) if part.from == 0 && part.to == text.len());
         if whole
             || options.protected.contains(&token.term)
             || (parts.is_empty() && options.preserve_original)
         {
             token.inc = std::mem::take(&mut self.inc);
-            next(token);
-            return;
+            return next(token);
         }
         if parts.is_empty() {
-            return;
+            return ON;
         }
         let mut at = 0;
         for placed in self.place(&text, &parts, single) {
-            let (start, end) =
-                offsets(token, &text, placed.from, placed.to, options.adjust_offsets);
+            let (start, end) = places.of_part(placed.from, placed.to);
             let mut made = Tok {
                 term: placed.text,
                 inc: std::mem::take(&mut self.inc) + placed.begins - at,
@@ -432,8 +466,9 @@ impl Stage for GraphCutting<'_> {
                 keyword: token.keyword,
             };
             at = placed.begins;
-            next(&mut made);
+            next(&mut made)?;
         }
+        ON
     }
 }
 

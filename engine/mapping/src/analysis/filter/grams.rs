@@ -2,6 +2,7 @@
 //! find few documents.
 
 use super::StopWords;
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
 
@@ -25,13 +26,18 @@ struct Joining<'f> {
 }
 
 impl Fold for CommonGrams {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        // A pair is two words.
+        if self.query { 2 } else { 3 }
+    }
+
+    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(Joining { of: self, last: None, held: None, gave_pair: false })
     }
 }
 
 impl Stage for Joining<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         let common = self.of.words.contains(&token.term);
         if let Some((text, start, was_common)) = self.last.take()
             && (was_common || common)
@@ -45,28 +51,28 @@ impl Stage for Joining<'_> {
                 kind: TokenKind::Gram,
                 keyword: false,
             };
-            self.give(pair, next);
+            self.give(pair, next)?;
         }
         self.last = Some((token.term.clone(), token.start, common));
-        self.give(token.clone(), next);
+        self.give(token.clone(), next)
     }
 
-    fn end(&mut self, _end: &mut End, next: Next<'_>) {
+    fn end(&mut self, _end: &mut End, next: Next<'_>) -> Flow {
         // A last word that the pair before it holds is left out.
         if let Some(mut held) = self.held.take()
             && !self.gave_pair
         {
             flat(&mut held);
-            next(&mut held);
+            return next(&mut held);
         }
+        ON
     }
 }
 
 impl Joining<'_> {
-    fn give(&mut self, mut token: Tok, next: Next<'_>) {
+    fn give(&mut self, mut token: Tok, next: Next<'_>) -> Flow {
         if !self.of.query {
-            next(&mut token);
-            return;
+            return next(&mut token);
         }
         // A word that a pair follows is part of it.
         let is_pair = token.kind == TokenKind::Gram;
@@ -75,8 +81,9 @@ impl Joining<'_> {
         {
             self.gave_pair = before.kind == TokenKind::Gram;
             flat(&mut before);
-            next(&mut before);
+            return next(&mut before);
         }
+        ON
     }
 }
 

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use base::hash::murmur3_128;
 
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
 
@@ -40,7 +41,7 @@ impl MinHash {
 }
 
 impl Fold for MinHash {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
         let of_each = (0..self.hash_count).map(|at| pair(&(at as u32).to_be_bytes())).collect();
         Box::new(Gathering { of: self, of_each, sets: Vec::new(), end: 0 })
     }
@@ -56,7 +57,7 @@ struct Gathering<'f> {
 }
 
 impl Stage for Gathering<'_> {
-    fn token(&mut self, token: &mut Tok, _next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, _next: Next<'_>) -> Flow {
         let MinHash { hash_count, bucket_count, set_size, .. } = *self.of;
         if self.sets.is_empty() {
             self.sets = vec![BTreeSet::new(); hash_count * bucket_count];
@@ -81,9 +82,10 @@ impl Stage for Gathering<'_> {
             set.insert(mixed);
         }
         self.end = token.end;
+        ON
     }
 
-    fn end(&mut self, end: &mut End, next: Next<'_>) {
+    fn end(&mut self, end: &mut End, next: Next<'_>) -> Flow {
         end.trailing = 0;
         let MinHash { bucket_count, set_size, rotates, .. } = *self.of;
         if rotates && set_size == 1 {
@@ -97,9 +99,10 @@ impl Stage for Gathering<'_> {
                 let text = self.printed(at / bucket_count, *pair);
                 let mut token = Tok::new(&text, 0, self.end, TokenKind::MinHash);
                 token.inc = std::mem::take(&mut inc);
-                next(&mut token);
+                next(&mut token)?;
             }
         }
+        ON
     }
 }
 
@@ -155,13 +158,18 @@ mod tests {
 
     /// The tokens of a text of words.
     fn hashes(filter: &MinHash, words: &[&str]) -> Vec<(String, u32)> {
-        let mut stage = filter.stage();
+        let room = Room::default();
+        let mut stage = filter.stage(&room);
         let mut found = Vec::new();
-        let mut sink = |token: &mut Tok| found.push((token.term.clone(), token.inc));
+        let mut sink = |token: &mut Tok| {
+            found.push((token.term.clone(), token.inc));
+            ON
+        };
         for word in words {
-            stage.token(&mut Tok::new(word, 0, 5, TokenKind::Word), &mut sink);
+            let flow = stage.token(&mut Tok::new(word, 0, 5, TokenKind::Word), &mut sink);
+            assert!(flow.is_continue());
         }
-        stage.end(&mut End::default(), &mut sink);
+        assert!(stage.end(&mut End::default(), &mut sink).is_continue());
         found
     }
 

@@ -44,6 +44,7 @@ pub use synonym::{Rules, Synonyms, parse_solr, parse_wordnet};
 
 use std::sync::Arc;
 
+use super::regex::Expands as _;
 use super::stage::Fold;
 use super::stem::Stemmer;
 use super::token::TokenKind;
@@ -109,6 +110,10 @@ pub struct Term<'a> {
     text: &'a str,
     buffer: &'a mut String,
     changed: bool,
+    /// Bytes that it may grow to.
+    most: usize,
+    /// It would have grown beyond them: it is of no use then.
+    pub(super) lacks_room: bool,
     /// What the token is.
     pub kind: TokenKind,
     /// Is it protected from stemmers?
@@ -131,7 +136,15 @@ impl<'a> Term<'a> {
 
     /// A token of which more is known.
     pub fn of(text: &'a str, kind: TokenKind, keyword: bool, buffer: &'a mut String) -> Self {
-        Self { text, buffer, changed: false, kind, keyword }
+        let most = super::room::ROOM_BYTES;
+        Self { text, buffer, changed: false, most, lacks_room: false, kind, keyword }
+    }
+
+    /// The same token, that may grow to so many bytes.
+    #[must_use]
+    pub fn within(mut self, most: usize) -> Self {
+        self.most = most;
+        self
     }
 
     /// The text now.
@@ -242,6 +255,17 @@ impl Filter {
             Self::Lowercase | Self::Stop(_) | Self::Possessive | Self::Porter | Self::Fold(_) => {}
         }
         true
+    }
+
+    /// Bytes that a chain makes of one, about: what only changes words counts where it may put much in place of
+    /// little.
+    pub fn expansion_of(chain: &[Self]) -> u32 {
+        let each = chain.iter().map(|filter| match filter {
+            Self::Fold(fold) => fold.expansion().max(1),
+            Self::PatternReplace(replace) => replace.replacement.expansion(),
+            _ => 1,
+        });
+        each.fold(1, u32::saturating_mul)
     }
 
     /// Does it need a stage of its own?

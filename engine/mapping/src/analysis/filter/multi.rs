@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::hash::Set;
 
 use super::{Filter, StopWords, folded};
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Line, Next, Stage};
 use crate::analysis::token::Tok;
 
@@ -13,7 +14,11 @@ use crate::analysis::token::Tok;
 pub struct AsciiFoldingKeeping;
 
 impl Fold for AsciiFoldingKeeping {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        2
+    }
+
+    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(EachOne(|token: &mut Tok, next: Next<'_>| {
             if let Some(folded) = folded(&token.term)
                 && folded != token.term
@@ -21,11 +26,10 @@ impl Fold for AsciiFoldingKeeping {
                 let mut original = token.clone();
                 original.inc = 0;
                 token.term = folded;
-                next(token);
-                next(&mut original);
-                return;
+                next(token)?;
+                return next(&mut original);
             }
-            next(token);
+            next(token)
         }))
     }
 }
@@ -35,12 +39,16 @@ impl Fold for AsciiFoldingKeeping {
 pub struct KeywordRepeat;
 
 impl Fold for KeywordRepeat {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        2
+    }
+
+    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(EachOne(|token: &mut Tok, next: Next<'_>| {
             let mut second = Tok { keyword: false, inc: 0, ..token.clone() };
             token.keyword = true;
-            next(token);
-            next(&mut second);
+            next(token)?;
+            next(&mut second)
         }))
     }
 }
@@ -50,13 +58,14 @@ impl Fold for KeywordRepeat {
 pub struct Limit(pub u32);
 
 impl Fold for Limit {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
         let mut left = self.0;
         Box::new(EachOne(move |token: &mut Tok, next: Next<'_>| {
-            if left > 0 {
-                left -= 1;
-                next(token);
+            if left == 0 {
+                return ON;
             }
+            left -= 1;
+            next(token)
         }))
     }
 }
@@ -66,15 +75,16 @@ impl Fold for Limit {
 pub struct RemoveDuplicates;
 
 impl Fold for RemoveDuplicates {
-    fn stage(&self) -> Box<dyn Stage + '_> {
-        let mut seen: Set<String> = Set::default();
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
+        let mut seen = Seen::new(room);
         Box::new(EachOne(move |token: &mut Tok, next: Next<'_>| {
             if token.inc > 0 {
                 seen.clear();
             }
-            if seen.insert(token.term.clone()) || token.inc > 0 {
-                next(token);
+            if seen.insert(&token.term)? || token.inc > 0 {
+                return next(token);
             }
+            ON
         }))
     }
 }
@@ -90,20 +100,20 @@ pub struct Unique {
 const UNIQUE_MAX: usize = 1 << 20;
 
 impl Fold for Unique {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         let same_position = self.same_position;
-        let mut seen: Set<String> = Set::default();
+        let mut seen = Seen::new(room);
         Box::new(EachOne(move |token: &mut Tok, next: Next<'_>| {
             if same_position && token.inc > 0 {
                 seen.clear();
             }
-            if seen.contains(&token.term) {
-                return;
+            if seen.words.contains(&token.term) {
+                return ON;
             }
-            if seen.len() < UNIQUE_MAX {
-                seen.insert(token.term.clone());
+            if seen.words.len() < UNIQUE_MAX {
+                seen.insert(&token.term)?;
             }
-            next(token);
+            next(token)
         }))
     }
 }
@@ -116,21 +126,29 @@ pub struct Multiplexer {
 }
 
 impl Fold for Multiplexer {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn expansion(&self) -> u32 {
+        let chains = self.chains.iter().map(|chain| Filter::expansion_of(chain));
+        chains.fold(0, u32::saturating_add).max(1)
+    }
+
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(EachOne(|token: &mut Tok, next: Next<'_>| {
-            let mut seen: Set<String> = Set::default();
+            let mut seen = Seen::new(room);
             let mut inc = token.inc;
             for chain in &self.chains {
-                let mut line = Line::new(chain);
+                let mut line = Line::new(chain, room);
                 let mut give = |made: &mut Tok| {
-                    if seen.insert(made.term.clone()) {
-                        made.inc = std::mem::take(&mut inc);
-                        next(made);
+                    if !seen.insert(&made.term)? {
+                        return ON;
                     }
+                    made.inc = std::mem::take(&mut inc);
+                    next(made)
                 };
-                line.token(&mut token.clone(), &mut give);
-                line.end(&mut End { trailing: 0, offset: token.end }, &mut give);
+                let _held = room.hold_for(token.term.len(), 1)?;
+                line.token(&mut token.clone(), &mut give)?;
+                line.end(&mut End { trailing: 0, offset: token.end }, &mut give)?;
             }
+            ON
         }))
     }
 }
@@ -146,42 +164,82 @@ struct SuggestStopping<'f> {
 }
 
 impl Fold for SuggestStop {
-    fn stage(&self) -> Box<dyn Stage + '_> {
+    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(SuggestStopping { words: &self.0, held: None, skipped: 0 })
     }
 }
 
 impl Stage for SuggestStopping<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         if let Some(held) = self.held.take() {
             self.skipped += held.inc;
         }
         if self.words.contains(&token.term) {
             self.held = Some(token.clone());
-            return;
+            return ON;
         }
         token.inc += std::mem::take(&mut self.skipped);
-        next(token);
+        next(token)
     }
 
-    fn end(&mut self, end: &mut End, next: Next<'_>) {
+    fn end(&mut self, end: &mut End, next: Next<'_>) -> Flow {
         match self.held.take() {
             Some(mut held) if held.end == end.offset => {
                 held.inc += self.skipped;
                 held.keyword = true;
-                next(&mut held);
+                return next(&mut held);
             }
             Some(held) => end.trailing += self.skipped + held.inc,
             None => end.trailing += self.skipped,
         }
+        ON
     }
 }
 
 /// A stage of one function.
 pub(super) struct EachOne<F>(pub F);
 
-impl<F: FnMut(&mut Tok, Next<'_>)> Stage for EachOne<F> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
-        self.0(token, next);
+impl<F: FnMut(&mut Tok, Next<'_>) -> Flow> Stage for EachOne<F> {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
+        self.0(token, next)
+    }
+}
+
+/// Texts that were given, with the room that they take.
+struct Seen<'r> {
+    words: Set<String>,
+    room: &'r Room,
+    bytes: usize,
+}
+
+/// Bytes that a set needs for an entry beside its text, about.
+const ENTRY_BYTES: usize = 48;
+
+impl<'r> Seen<'r> {
+    fn new(room: &'r Room) -> Self {
+        Self { words: Set::default(), room, bytes: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.words.clear();
+        self.room.give_back(std::mem::take(&mut self.bytes));
+    }
+
+    /// Takes a text in; false where it is known.
+    fn insert(&mut self, text: &str) -> std::ops::ControlFlow<(), bool> {
+        if self.words.contains(text) {
+            return std::ops::ControlFlow::Continue(false);
+        }
+        let bytes = text.len() + ENTRY_BYTES;
+        self.room.take(bytes)?;
+        self.bytes += bytes;
+        self.words.insert(text.to_owned());
+        std::ops::ControlFlow::Continue(true)
+    }
+}
+
+impl Drop for Seen<'_> {
+    fn drop(&mut self) {
+        self.clear();
     }
 }

@@ -1,5 +1,6 @@
 //! `ngram` and `edge_ngram`: pieces of each token, with the offsets of the whole.
 
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::Tok;
 
@@ -24,6 +25,7 @@ struct Pieces<'f> {
     skipped: u32,
     /// Byte of each character, and the length.
     bounds: Vec<usize>,
+    room: &'f Room,
 }
 
 /// Bytes that the pieces of `min` to `max` characters have for one of the text: from each place in it, or from
@@ -41,8 +43,8 @@ impl Fold for Ngram {
         expansion(self.min, self.max, false)
     }
 
-    fn stage(&self) -> Box<dyn Stage + '_> {
-        Box::new(Pieces { of: self, edge: false, skipped: 0, bounds: Vec::new() })
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
+        Box::new(Pieces { of: self, edge: false, skipped: 0, bounds: Vec::new(), room })
     }
 }
 
@@ -51,14 +53,15 @@ impl Fold for EdgeNgram {
         expansion(self.0.min, self.0.max, true)
     }
 
-    fn stage(&self) -> Box<dyn Stage + '_> {
-        Box::new(Pieces { of: &self.0, edge: true, skipped: 0, bounds: Vec::new() })
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
+        Box::new(Pieces { of: &self.0, edge: true, skipped: 0, bounds: Vec::new(), room })
     }
 }
 
 impl Stage for Pieces<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         let (min, max) = (self.of.min as usize, self.of.max as usize);
+        let _held = self.room.hold_for(token.term.len(), size_of::<usize>())?;
         self.bounds.clear();
         self.bounds.extend(token.term.char_indices().map(|(at, _)| at));
         self.bounds.push(token.term.len());
@@ -70,23 +73,25 @@ impl Stage for Pieces<'_> {
             let mut piece = Tok { term: text.to_owned(), ..token.clone() };
             piece.inc = std::mem::take(&mut inc);
             given = true;
-            next(&mut piece);
+            next(&mut piece)
         };
         let starts = if self.edge { 1 } else { len };
         for start in 0..starts.min(len) {
             for size in min..=max.min(len - start) {
-                give(&whole[self.bounds[start]..self.bounds[start + size]], next);
+                give(&whole[self.bounds[start]..self.bounds[start + size]], next)?;
             }
         }
         if self.of.preserve_original && (len < min || len > max) {
-            give(&whole, next);
+            give(&whole, next)?;
         }
         if !given {
             self.skipped = inc;
         }
+        ON
     }
 
-    fn end(&mut self, end: &mut End, _next: Next<'_>) {
+    fn end(&mut self, end: &mut End, _next: Next<'_>) -> Flow {
         end.trailing += std::mem::take(&mut self.skipped);
+        ON
     }
 }

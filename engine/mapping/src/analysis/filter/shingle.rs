@@ -3,7 +3,9 @@
 //! A position without a token holds a filler in the window; a run of fillers alone is not given.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Shingles, Stage};
 use crate::analysis::token::{Tok, TokenKind};
 
@@ -31,6 +33,9 @@ struct Window<'f> {
     /// Tokens, and whether they are fillers.
     held: VecDeque<(Tok, bool)>,
     any: bool,
+    room: &'f Room,
+    /// Bytes of what is held.
+    bytes: usize,
 }
 
 impl Fold for Shingle {
@@ -44,43 +49,54 @@ impl Fold for Shingle {
         Some(Shingles { min: min as u32, max: max as u32, unigrams })
     }
 
-    fn stage(&self) -> Box<dyn Stage + '_> {
-        Box::new(Window { of: self, held: VecDeque::new(), any: false })
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
+        Box::new(Window { of: self, held: VecDeque::new(), any: false, room, bytes: 0 })
     }
 }
 
 impl Stage for Window<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
         let gap = (token.inc.saturating_sub(1) as usize).min(self.of.max - 1);
         for _ in 0..gap {
             let filler = Tok { term: self.of.filler.clone(), end: token.start, ..token.clone() };
-            self.take(filler, true, next);
+            self.take(filler, true, next)?;
         }
-        self.take(token.clone(), false, next);
+        self.take(token.clone(), false, next)
     }
 
-    fn end(&mut self, end: &mut End, next: Next<'_>) {
+    fn end(&mut self, end: &mut End, next: Next<'_>) -> Flow {
         let gap = (end.trailing as usize).min(self.of.max - 1);
         for _ in 0..gap {
             let mut filler = Tok::new(&self.of.filler, end.offset, end.offset, TokenKind::Word);
             filler.inc = 0;
-            self.take(filler, true, next);
+            self.take(filler, true, next)?;
         }
         // As in Lucene, a window that gives nothing is the last.
-        while !self.held.is_empty() && self.give(next) {}
+        while !self.held.is_empty() && self.give(next)? {}
+        ON
+    }
+}
+
+impl Drop for Window<'_> {
+    fn drop(&mut self) {
+        self.room.give_back(self.bytes);
     }
 }
 
 impl Window<'_> {
-    fn take(&mut self, token: Tok, filler: bool, next: Next<'_>) {
+    fn take(&mut self, token: Tok, filler: bool, next: Next<'_>) -> Flow {
+        // Once where it is held, and twice in the longest run.
+        self.room.take(3 * token.term.len() + self.of.separator.len())?;
+        self.bytes += 3 * token.term.len() + self.of.separator.len();
         self.held.push_back((token, filler));
         if self.held.len() == self.of.max {
-            self.give(next);
+            self.give(next)?;
         }
+        ON
     }
 
     /// Gives what begins at the front, and takes the front away; false where that is nothing.
-    fn give(&mut self, next: Next<'_>) -> bool {
+    fn give(&mut self, next: Next<'_>) -> ControlFlow<(), bool> {
         let of = self.of;
         let short = of.unigrams_if_none && !self.any && self.held.len() < of.min;
         let unigrams = of.unigrams || short;
@@ -111,9 +127,13 @@ impl Window<'_> {
                 self.any = true;
             }
             inc = 0;
-            next(&mut made);
+            next(&mut made)?;
         }
-        self.held.pop_front();
-        inc == 0
+        if let Some((token, _)) = self.held.pop_front() {
+            let bytes = 3 * token.term.len() + self.of.separator.len();
+            self.bytes -= bytes;
+            self.room.give_back(bytes);
+        }
+        ControlFlow::Continue(inc == 0)
     }
 }

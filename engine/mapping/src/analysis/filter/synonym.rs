@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::hash::Map;
 
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
 use crate::{Error, Result};
@@ -26,6 +27,8 @@ struct Meaning {
     outputs: Vec<Arc<[String]>>,
     /// The run itself stays.
     keeps: bool,
+    /// Bytes of the outputs.
+    bytes: usize,
 }
 
 /// Rules, by the run that they begin with.
@@ -35,6 +38,8 @@ pub struct Rules {
     /// Tokens of the longest run.
     longest: usize,
     count: usize,
+    /// Bytes of words that become of one, where a rule makes most of it.
+    expansion: u32,
 }
 
 /// Cuts the text of a rule into words, as the chain before the filter does.
@@ -51,8 +56,11 @@ impl Rules {
         let meaning = self.meanings.entry(key(input.iter().map(String::as_str))).or_default();
         if !meaning.outputs.contains(output) {
             meaning.outputs.push(Arc::clone(output));
+            meaning.bytes = meaning.bytes.saturating_add(len_bytes(output));
         }
         meaning.keeps |= keeps;
+        let made = meaning.bytes / len_bytes(input).max(1) + usize::from(meaning.keeps);
+        self.expansion = self.expansion.max(u32::try_from(made).unwrap_or(u32::MAX));
         Ok(())
     }
 
@@ -71,6 +79,11 @@ impl Rules {
         }
         found
     }
+}
+
+/// Bytes of a run, with what stands between its words.
+fn len_bytes(run: &[String]) -> usize {
+    run.iter().map(|word| word.len() + 1).sum()
 }
 
 fn key<'a>(words: impl Iterator<Item = &'a str>) -> String {
@@ -264,97 +277,122 @@ pub struct Synonyms {
 }
 
 impl Fold for Synonyms {
-    fn stage(&self) -> Box<dyn Stage + '_> {
-        let rules = &self.rules;
+    fn expansion(&self) -> u32 {
+        self.rules.expansion.max(1)
+    }
+
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
+        let (rules, ahead) = (&self.rules, VecDeque::new());
         if self.graph {
-            return Box::new(Paths { rules, ahead: VecDeque::new(), last_node: -1, next_node: 0 });
+            return Box::new(Paths { rules, ahead, last_node: -1, next_node: 0, room });
         }
-        let laid = VecDeque::new();
-        Box::new(Overlay { rules, ahead: VecDeque::new(), laid, last: (0, 0) })
+        Box::new(Overlay { rules, ahead, laid: VecDeque::new(), last: (0, 0), room })
     }
 }
 
-/// An output that awaits its position.
-struct Laid {
-    term: String,
-    /// Where it ends, where its rule says so.
-    end: Option<u32>,
-    length: u32,
+/// An output of a rule, of which words await their positions.
+struct Laid<'f> {
+    words: &'f [String],
+    /// How many of them were given.
+    given: usize,
+    /// Where a single word ends, and how many positions it takes.
+    single: Option<(u32, u32)>,
 }
+
+/// Bytes of an output that awaits.
+const LAID_BYTES: usize = size_of::<Laid<'_>>();
 
 struct Overlay<'f> {
     rules: &'f Rules,
     ahead: VecDeque<Tok>,
-    /// Outputs of the positions from the front of `ahead` on.
-    laid: VecDeque<Vec<Laid>>,
+    /// Outputs that have words for the front of `ahead`, in the order of their matches.
+    laid: VecDeque<Laid<'f>>,
     last: (u32, u32),
+    room: &'f Room,
 }
 
 impl Stage for Overlay<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
+        self.room.take(token.term.len())?;
         self.ahead.push_back(token.clone());
         while self.ahead.len() >= self.rules.longest.max(1) {
-            self.step(next);
+            self.step(next)?;
         }
+        ON
     }
 
-    fn end(&mut self, _end: &mut End, next: Next<'_>) {
+    fn end(&mut self, _end: &mut End, next: Next<'_>) -> Flow {
         while !self.ahead.is_empty() {
-            self.step(next);
+            self.step(next)?;
         }
-        for outputs in std::mem::take(&mut self.laid) {
-            let mut inc = 1;
-            for laid in outputs {
-                let (start, end) = self.last;
-                let mut token = Tok::new(&laid.term, start, end, TokenKind::Synonym);
-                token.inc = std::mem::take(&mut inc);
-                next(&mut token);
-            }
+        let (start, end) = self.last;
+        while !self.laid.is_empty() {
+            self.lay((start, end), 1, next)?;
         }
+        ON
     }
 }
 
-impl Overlay<'_> {
+impl<'f> Overlay<'f> {
     /// Gives what stands at the front: one token, or all tokens of a match.
-    fn step(&mut self, next: Next<'_>) {
-        let Some((len, meaning)) = self.rules.longest_match(&self.ahead) else {
-            self.give(true, next);
-            return;
+    fn step(&mut self, next: Next<'_>) -> Flow {
+        let rules: &'f Rules = self.rules;
+        let Some((len, meaning)) = rules.longest_match(&self.ahead) else {
+            return self.give(true, next);
         };
         let end = self.ahead[len - 1].end;
-        for output in &meaning.outputs {
-            for (at, word) in output.iter().enumerate() {
-                while self.laid.len() <= at {
-                    self.laid.push_back(Vec::new());
-                }
-                let single = output.len() == 1;
-                let length = if single && meaning.keeps { len as u32 } else { 1 };
-                let end = single.then_some(end);
-                self.laid[at].push(Laid { term: word.clone(), end, length });
-            }
+        for words in &meaning.outputs {
+            self.room.take(LAID_BYTES)?;
+            let length = if meaning.keeps { len as u32 } else { 1 };
+            let single = (words.len() == 1).then_some((end, length));
+            self.laid.push_back(Laid { words, given: 0, single });
         }
         for _ in 0..len {
-            self.give(meaning.keeps, next);
+            self.give(meaning.keeps, next)?;
         }
+        ON
     }
 
-    fn give(&mut self, keeps: bool, next: Next<'_>) {
-        let Some(token) = self.ahead.pop_front() else { return };
-        self.last = (token.start, token.end);
+    fn give(&mut self, keeps: bool, next: Next<'_>) -> Flow {
+        let Some(mut token) = self.ahead.pop_front() else { return ON };
+        self.room.give_back(token.term.len());
+        let place = (token.start, token.end);
+        self.last = place;
         let mut inc = 1;
         if keeps {
-            next(&mut token.clone());
+            next(&mut token)?;
             inc = 0;
         }
-        for laid in self.laid.pop_front().unwrap_or_default() {
-            let end = laid.end.unwrap_or(token.end);
-            let mut made = Tok::new(&laid.term, token.start, end, TokenKind::Synonym);
+        self.lay(place, inc, next)
+    }
+
+    /// Gives the next word of each output that awaits.
+    fn lay(&mut self, (start, end): (u32, u32), mut inc: u32, next: Next<'_>) -> Flow {
+        for laid in &mut self.laid {
+            let Some(word) = laid.words.get(laid.given) else { continue };
+            laid.given += 1;
+            let (end, length) = laid.single.unwrap_or((end, 1));
+            let mut made = Tok::new(word, start, end, TokenKind::Synonym);
             made.inc = std::mem::take(&mut inc);
-            made.length = laid.length;
-            next(&mut made);
+            made.length = length;
+            next(&mut made)?;
         }
+        let before = self.laid.len();
+        self.laid.retain(|laid| laid.given < laid.words.len());
+        self.room.give_back((before - self.laid.len()) * LAID_BYTES);
+        ON
     }
 }
+
+impl Drop for Overlay<'_> {
+    fn drop(&mut self) {
+        let ahead: usize = self.ahead.iter().map(|token| token.term.len()).sum();
+        self.room.give_back(ahead + self.laid.len() * LAID_BYTES);
+    }
+}
+
+/// Bytes of a word that comes later, without its text.
+const LATER_BYTES: usize = size_of::<(Tok, i64, i64)>();
 
 struct Paths<'f> {
     rules: &'f Rules,
@@ -363,40 +401,57 @@ struct Paths<'f> {
     last_node: i64,
     /// Where the next one begins.
     next_node: i64,
+    room: &'f Room,
 }
 
 impl Stage for Paths<'_> {
-    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) -> Flow {
+        self.room.take(token.term.len())?;
         self.ahead.push_back(token.clone());
         while self.ahead.len() >= self.rules.longest.max(1) {
-            self.step(next);
+            self.step(next)?;
         }
+        ON
     }
 
-    fn end(&mut self, _end: &mut End, next: Next<'_>) {
+    fn end(&mut self, _end: &mut End, next: Next<'_>) -> Flow {
         while !self.ahead.is_empty() {
-            self.step(next);
+            self.step(next)?;
         }
+        ON
+    }
+}
+
+impl Drop for Paths<'_> {
+    fn drop(&mut self) {
+        let ahead = self.ahead.iter().map(|token| token.term.len()).sum();
+        self.room.give_back(ahead);
     }
 }
 
 impl Paths<'_> {
-    fn step(&mut self, next: Next<'_>) {
+    fn step(&mut self, next: Next<'_>) -> Flow {
         let Some((len, meaning)) = self.rules.longest_match(&self.ahead) else {
             if let Some(mut token) = self.ahead.pop_front() {
+                self.room.give_back(token.term.len());
                 self.last_node += i64::from(token.inc);
                 self.next_node = self.last_node + i64::from(token.length);
-                next(&mut token);
+                return next(&mut token);
             }
-            return;
+            return ON;
         };
         let input: Vec<Tok> = self.ahead.drain(..len).collect();
+        self.room.give_back(input.iter().map(|token| token.term.len()).sum());
         let (start, end) = (input[0].start, input[len - 1].end);
         let paths = &meaning.outputs;
         let inner: usize = paths.iter().map(|path| path.len() - 1).sum();
         let inner = inner + if meaning.keeps { len - 1 } else { 0 };
         let from = self.next_node;
         let to = from + inner as i64 + 1;
+        // What comes later is made of all words but the first of each path.
+        let words = paths.iter().flat_map(|path| &path[1..]);
+        let later_bytes: usize = words.map(|word| word.len() + LATER_BYTES).sum();
+        let _held = self.room.hold(later_bytes)?;
         // Each path leaves at `from`, has nodes of its own, and ends at `to`.
         let mut free = from;
         let mut later = Vec::new();
@@ -404,12 +459,12 @@ impl Paths<'_> {
             token.inc = (begins - *last).max(0) as u32;
             token.length = (ends - begins).max(1) as u32;
             *last = begins;
-            next(&mut token);
+            next(&mut token)
         };
         let made = |word: &String| Tok::new(word, start, end, TokenKind::Synonym);
         for path in paths {
             let ends = if path.len() == 1 { to } else { free + 1 };
-            give(made(&path[0]), from, ends, &mut self.last_node);
+            give(made(&path[0]), from, ends, &mut self.last_node)?;
             for (at, word) in path.iter().enumerate().skip(1) {
                 let begins = free + at as i64;
                 let ends = if at + 1 == path.len() { to } else { begins + 1 };
@@ -421,7 +476,7 @@ impl Paths<'_> {
             let mut input = input.into_iter().enumerate();
             if let Some((_, first)) = input.next() {
                 let ends = if len == 1 { to } else { free + 1 };
-                give(first, from, ends, &mut self.last_node);
+                give(first, from, ends, &mut self.last_node)?;
             }
             for (at, token) in input {
                 let begins = free + at as i64;
@@ -430,8 +485,9 @@ impl Paths<'_> {
             }
         }
         for (token, begins, ends) in later {
-            give(token, begins, ends, &mut self.last_node);
+            give(token, begins, ends, &mut self.last_node)?;
         }
         self.next_node = to;
+        ON
     }
 }

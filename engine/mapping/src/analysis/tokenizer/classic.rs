@@ -7,10 +7,11 @@
 
 use super::Piece;
 use super::classes::TABLE;
+use crate::analysis::room::{Flow, ON};
 use crate::analysis::token::TokenKind;
 
 /// Gives every token of `text`, in order, to `sink`, and how many before it were too long.
-pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece, u32)) {
+pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece, u32) -> Flow) -> Flow {
     let (mut at, mut units, mut skipped) = (0, 0u32, 0);
     while let Some(c) = text[at..].chars().next() {
         let Some((end, kind)) = longest(&text[at..]) else {
@@ -23,13 +24,14 @@ pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece, u32)) {
         let cut = u32::from(kind == TokenKind::Host && text[..at + end].ends_with('.'));
         if len <= units_max {
             let (end, to) = (at + end - cut as usize, units + len - cut);
-            sink(Piece { start: at, end, from: units, to, kind }, std::mem::take(&mut skipped));
+            sink(Piece { start: at, end, from: units, to, kind }, std::mem::take(&mut skipped))?;
         } else {
             skipped += 1;
         }
         at += end;
         units += len;
     }
+    ON
 }
 
 fn is_cj(c: char) -> bool {
@@ -165,9 +167,11 @@ mod tests {
     fn the_longest_rule_wins() {
         let mut found = Vec::new();
         let text = "O'Neil's U.S.A. AT&T a.b@c-d.org www.x.com 1-2-3 C3PO/x 日本 x.yz.";
-        classic(text, 255, |piece, _| {
+        let flow = classic(text, 255, |piece, _| {
             found.push(format!("{} {}", &text[piece.start..piece.end], piece.kind.name()));
+            ON
         });
+        assert!(flow.is_continue());
         let want = [
             "O'Neil's <APOSTROPHE>",
             "U.S.A. <ACRONYM>",

@@ -6,6 +6,7 @@ use base::hash::Set;
 
 use super::{Piece, classic, is_blank};
 use crate::analysis::regex::Pattern;
+use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::token::{Tok, TokenKind};
 
 /// A tokenizer, ready to cut.
@@ -111,32 +112,27 @@ pub struct PathCut {
     pub skip: usize,
 }
 
+/// Takes tokens, and answers whether it goes on.
+type Sink<'s> = &'s mut dyn FnMut(&mut Tok) -> Flow;
+
 impl Cut {
     /// Gives the tokens of `text` to `sink`; offsets are UTF-16 units of it.
-    pub fn tokens(&self, text: &str, sink: &mut dyn FnMut(&mut Tok)) {
+    pub fn tokens(&self, text: &str, room: &Room, sink: Sink<'_>) -> Flow {
         match self {
-            Self::Classic(max) => {
-                classic::classic(text, *max, |piece, skipped| {
-                    let mut token = tok(text, piece);
-                    token.inc += skipped;
-                    sink(&mut token);
-                });
-            }
+            Self::Classic(max) => classic::classic(text, *max, |piece, skipped| {
+                let mut token = tok(text, piece);
+                token.inc += skipped;
+                sink(&mut token)
+            }),
             Self::UrlEmail(max) => {
-                super::url_email::url_email(text, *max, |piece| sink(&mut tok(text, piece)));
+                super::url_email::url_email(text, *max, |piece| sink(&mut tok(text, piece)))
             }
             Self::Pattern(pattern, group) => by_pattern(text, pattern, *group, sink),
             Self::CharGroup(group, max) => {
-                super::plain::runs(
-                    text,
-                    *max,
-                    |c| !group.holds(c),
-                    |piece| {
-                        sink(&mut tok(text, piece));
-                    },
-                );
+                let belongs = |c| !group.holds(c);
+                super::plain::runs(text, *max, belongs, |piece| sink(&mut tok(text, piece)))
             }
-            Self::Ngram(ngram) => ngrams(text, ngram, sink),
+            Self::Ngram(ngram) => ngrams(text, ngram, room, sink),
             Self::Path(path) => paths(text, path, sink),
         }
     }
@@ -166,44 +162,47 @@ impl<'t> Units<'t> {
     }
 }
 
-fn by_pattern(text: &str, pattern: &Pattern, group: Option<usize>, sink: &mut dyn FnMut(&mut Tok)) {
+fn by_pattern(text: &str, pattern: &Pattern, group: Option<usize>, sink: Sink<'_>) -> Flow {
     let mut units = Units::new(text);
     let mut give = |start: usize, end: usize| {
         let from = units.to(start);
         // The end may lie behind the start of the next match of the group.
         let to = from + text[start..end].encode_utf16().count() as u32;
-        sink(&mut Tok::new(&text[start..end], from, to, TokenKind::Word));
+        sink(&mut Tok::new(&text[start..end], from, to, TokenKind::Word))
     };
+    let mut flow = ON;
     match group {
         Some(group) => pattern.each(text, |spans| {
             if let Some((start, end)) = spans.get(group).copied().flatten()
                 && start < end
             {
-                give(start, end);
+                flow = give(start, end);
             }
-            true
+            flow.is_continue()
         }),
         None => {
             let mut at = 0;
             pattern.each(text, |spans| {
                 if let Some((start, end)) = spans[0] {
                     if start > at {
-                        give(at, start);
+                        flow = give(at, start);
                     }
                     at = end;
                 }
-                true
+                flow.is_continue()
             });
-            if at < text.len() {
-                give(at, text.len());
+            if flow.is_continue() && at < text.len() {
+                return give(at, text.len());
             }
         }
     }
+    flow
 }
 
-fn ngrams(text: &str, cut: &NgramCut, sink: &mut dyn FnMut(&mut Tok)) {
+fn ngrams(text: &str, cut: &NgramCut, room: &Room, sink: Sink<'_>) -> Flow {
     // Bytes and units of the characters of one run.
     let mut run: Vec<(usize, u32)> = Vec::new();
+    let mut held = room.hold(0)?;
     let mut units = 0u32;
     let mut flush = |run: &mut Vec<(usize, u32)>, end: (usize, u32)| {
         let len = run.len();
@@ -212,34 +211,38 @@ fn ngrams(text: &str, cut: &NgramCut, sink: &mut dyn FnMut(&mut Tok)) {
         for start in 0..starts {
             for size in cut.min..=cut.max.min(len - start) {
                 let ((a, from), (b, to)) = (run[start], run[start + size]);
-                sink(&mut Tok::new(&text[a..b], from, to, TokenKind::Word));
+                sink(&mut Tok::new(&text[a..b], from, to, TokenKind::Word))?;
             }
         }
         run.clear();
+        ON
     };
     for (at, c) in text.char_indices() {
         if cut.keeps.as_ref().is_none_or(|keeps| keeps.holds(c)) {
+            held.grow(size_of::<(usize, u32)>())?;
             run.push((at, units));
         } else if !run.is_empty() {
-            flush(&mut run, (at, units));
+            flush(&mut run, (at, units))?;
+            held.clear();
         }
         units += c.len_utf16() as u32;
     }
     if !run.is_empty() {
-        flush(&mut run, (text.len(), units));
+        return flush(&mut run, (text.len(), units));
     }
+    ON
 }
 
 /// Parts of one path at most; a longer one is cut there.
 const PARTS_MAX: usize = 10_000;
 
-fn paths(text: &str, path: &PathCut, sink: &mut dyn FnMut(&mut Tok)) {
+fn paths(text: &str, path: &PathCut, sink: Sink<'_>) -> Flow {
     let total = text.encode_utf16().count() as u32;
     let mut first = true;
     let mut give = |term: &str, from: u32, to: u32| {
         let mut token = Tok::new(term, from, to, TokenKind::Word);
         token.inc = u32::from(std::mem::take(&mut first));
-        sink(&mut token);
+        sink(&mut token)
     };
     if !path.reverse {
         // Each token ends before a delimiter, and begins behind what is skipped.
@@ -252,7 +255,7 @@ fn paths(text: &str, path: &PathCut, sink: &mut dyn FnMut(&mut Tok)) {
             0 => 0,
             skip => match cuts.get(skip - 1) {
                 Some(at) => *at,
-                None => return,
+                None => return ON,
             },
         };
         let ends = cuts.iter().copied().filter(|end| *end > start);
@@ -271,10 +274,10 @@ fn paths(text: &str, path: &PathCut, sink: &mut dyn FnMut(&mut Tok)) {
             );
             at = end;
             if !term.is_empty() {
-                give(&term, from, units.to(end));
+                give(&term, from, units.to(end))?;
             }
         }
-        return;
+        return ON;
     }
     let mut starts = vec![0];
     starts.extend(
@@ -284,7 +287,7 @@ fn paths(text: &str, path: &PathCut, sink: &mut dyn FnMut(&mut Tok)) {
             .take(PARTS_MAX),
     );
     if text.is_empty() {
-        return;
+        return ON;
     }
     // Parts at the end that are skipped leave their delimiter.
     let end = match path.skip {
@@ -294,7 +297,7 @@ fn paths(text: &str, path: &PathCut, sink: &mut dyn FnMut(&mut Tok)) {
             ends.push(text.len());
             match ends.len().checked_sub(skip + 1) {
                 Some(at) => ends[at],
-                None => return,
+                None => return ON,
             }
         }
     };
@@ -306,6 +309,7 @@ fn paths(text: &str, path: &PathCut, sink: &mut dyn FnMut(&mut Tok)) {
             .chars()
             .map(|c| if c == path.delimiter { path.replacement } else { c })
             .collect();
-        give(&term, from, to);
+        give(&term, from, to)?;
     }
+    ON
 }

@@ -2,28 +2,29 @@
 
 use super::Piece;
 use super::classes::TABLE;
+use crate::analysis::room::{Flow, ON};
 use crate::analysis::token::TokenKind;
 
 /// Runs of letters (`letter`, and before lower case `lowercase`).
-pub fn letters(text: &str, units_max: u32, sink: impl FnMut(Piece)) {
+pub fn letters(text: &str, units_max: u32, sink: impl FnMut(Piece) -> Flow) -> Flow {
     let table = &*TABLE;
     runs(
         text,
         units_max,
         |c| if c.is_ascii() { c.is_ascii_alphabetic() } else { table.is_letter(c) },
         sink,
-    );
+    )
 }
 
 /// Runs of anything but blanks (`whitespace`).
-pub fn whitespace(text: &str, units_max: u32, sink: impl FnMut(Piece)) {
-    runs(text, units_max, |c| !is_blank(c), sink);
+pub fn whitespace(text: &str, units_max: u32, sink: impl FnMut(Piece) -> Flow) -> Flow {
+    runs(text, units_max, |c| !is_blank(c), sink)
 }
 
 /// The whole text (`keyword`), even if it is empty.
-pub fn whole(text: &str, mut sink: impl FnMut(Piece)) {
+pub fn whole(text: &str, mut sink: impl FnMut(Piece) -> Flow) -> Flow {
     let to = text.encode_utf16().count() as u32;
-    sink(Piece { start: 0, end: text.len(), from: 0, to, kind: TokenKind::Word });
+    sink(Piece { start: 0, end: text.len(), from: 0, to, kind: TokenKind::Word })
 }
 
 /// `Character.isWhitespace`: blanks and separators, but none that forbids a break.
@@ -40,8 +41,8 @@ pub(super) fn runs(
     text: &str,
     units_max: u32,
     belongs: impl Fn(char) -> bool,
-    mut sink: impl FnMut(Piece),
-) {
+    mut sink: impl FnMut(Piece) -> Flow,
+) -> Flow {
     let mut units = 0u32;
     let mut open: Option<(usize, u32)> = None;
     for (at, c) in text.char_indices() {
@@ -49,15 +50,16 @@ pub(super) fn runs(
         if belongs(c) {
             let (start, from) = *open.get_or_insert((at, units));
             if to - from >= units_max {
-                sink(Piece { start, end: at + c.len_utf8(), from, to, kind: TokenKind::Word });
+                sink(Piece { start, end: at + c.len_utf8(), from, to, kind: TokenKind::Word })?;
                 open = None;
             }
         } else if let Some((start, from)) = open.take() {
-            sink(Piece { start, end: at, from, to: units, kind: TokenKind::Word });
+            sink(Piece { start, end: at, from, to: units, kind: TokenKind::Word })?;
         }
         units = to;
     }
     if let Some((start, from)) = open {
-        sink(Piece { start, end: text.len(), from, to: units, kind: TokenKind::Word });
+        return sink(Piece { start, end: text.len(), from, to: units, kind: TokenKind::Word });
     }
+    ON
 }

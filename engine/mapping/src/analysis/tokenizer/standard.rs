@@ -23,10 +23,11 @@
 
 use super::classes::{self, BEYOND, BYTES, TABLE};
 use super::{Piece, Scan, emoji, extends, word};
+use crate::analysis::room::{Flow, ON};
 use crate::analysis::token::TokenKind;
 
 /// Gives every token of `text`, in order, to `sink`.
-pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
+pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece) -> Flow) -> Flow {
     let bytes = text.as_bytes();
     let units_max = units_max.max(1);
     let (mut at, mut units) = (0usize, 0u32);
@@ -35,7 +36,7 @@ pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
             classes::WORD | classes::DIGIT | classes::UNDERSCORE => {
                 if let Some((len, kind)) = ascii_word(bytes, at, units_max as usize) {
                     let (end, to) = (at + len, units + len as u32);
-                    sink(Piece { start: at, end, from: units, to, kind });
+                    sink(Piece { start: at, end, from: units, to, kind })?;
                     (at, units) = (end, to);
                     continue;
                 }
@@ -51,7 +52,7 @@ pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
         let scan = Scan { text, at, units: 0, units_max, table: &TABLE };
         if let Some((end, kind)) = longest(scan) {
             let to = units + end.units;
-            sink(Piece { start: at, end: end.at, from: units, to, kind });
+            sink(Piece { start: at, end: end.at, from: units, to, kind })?;
             (at, units) = (end.at, to);
         } else {
             let (bytes_passed, units_passed) = pass(scan);
@@ -59,6 +60,7 @@ pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
             units += units_passed;
         }
     }
+    ON
 }
 
 /// The word of ASCII letters, digits and underscores at `at`: its length and kind. `None` where

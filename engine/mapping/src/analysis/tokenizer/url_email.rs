@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use super::{Piece, standard};
 use crate::analysis::regex::Pattern;
+use crate::analysis::room::{Flow, ON};
 use crate::analysis::token::TokenKind;
 
 /// Mail addresses in the first group, URLs in the second.
@@ -25,9 +26,10 @@ static WHOLE: LazyLock<Option<Pattern>> = LazyLock::new(|| {
 });
 
 /// Gives every token of `text`, in order, to `sink`.
-pub fn url_email(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
-    let (mut at, mut units) = (0, 0u32);
-    let between = |from: usize, to: usize, units: &mut u32, sink: &mut dyn FnMut(Piece)| {
+pub fn url_email(text: &str, units_max: u32, mut sink: impl FnMut(Piece) -> Flow) -> Flow {
+    let (mut at, mut units, mut flow) = (0, 0u32, ON);
+    type Sink<'s> = &'s mut dyn FnMut(Piece) -> Flow;
+    let between = |from: usize, to: usize, units: &mut u32, sink: Sink<'_>| {
         let start = *units;
         standard(&text[from..to], units_max, |piece| {
             sink(Piece {
@@ -36,9 +38,10 @@ pub fn url_email(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
                 from: start + piece.from,
                 to: start + piece.to,
                 kind: piece.kind,
-            });
-        });
+            })
+        })?;
         *units += text[from..to].encode_utf16().count() as u32;
+        ON
     };
     if let Some(pattern) = WHOLE.as_ref() {
         pattern.each(text, |spans| {
@@ -49,15 +52,18 @@ pub fn url_email(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
             if inside || len > units_max || start < at {
                 return true;
             }
-            between(at, start, &mut units, &mut sink);
-            let kind = if spans[1].is_some() { TokenKind::Email } else { TokenKind::Url };
-            sink(Piece { start, end, from: units, to: units + len, kind });
+            flow = between(at, start, &mut units, &mut sink);
+            if flow.is_continue() {
+                let kind = if spans[1].is_some() { TokenKind::Email } else { TokenKind::Url };
+                flow = sink(Piece { start, end, from: units, to: units + len, kind });
+            }
             units += len;
             at = end;
-            true
+            flow.is_continue()
         });
     }
-    between(at, text.len(), &mut units, &mut sink);
+    flow?;
+    between(at, text.len(), &mut units, &mut sink)
 }
 
 #[cfg(test)]
@@ -69,9 +75,11 @@ mod tests {
         let text =
             "Mail john-doe@example.com or see https://x.org/a?b=c#d and www.example.de, e.g.";
         let mut found = Vec::new();
-        url_email(text, 255, |piece| {
+        let flow = url_email(text, 255, |piece| {
             found.push(format!("{} {}", &text[piece.start..piece.end], piece.kind.name()));
+            ON
         });
+        assert!(flow.is_continue());
         assert!(found.contains(&"john-doe@example.com <EMAIL>".to_owned()), "{found:?}");
         assert!(found.contains(&"https://x.org/a?b=c#d <URL>".to_owned()), "{found:?}");
         assert!(found.contains(&"www.example.de <URL>".to_owned()), "{found:?}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::DocId;
 use base::hash::{Map, Set};
+use mapping::analysis::{ON, STOP, Scratch};
 use mapping::document::kept::Kept;
 use mapping::{Field, Kind};
 use segment::Segment;
@@ -19,6 +20,9 @@ const PASSAGE_WORDS: usize = 6;
 
 /// Words of one document that are looked at, at most.
 const WORDS_MAX: usize = 100_000;
+
+/// Bytes of them, at most.
+const WORDS_BYTES_MAX: usize = 16 << 20;
 
 /// Documents by the words of a text.
 pub struct ByWord {
@@ -69,13 +73,17 @@ impl ByWord {
         }
         let field = Arc::clone(&self.field);
         let Kind::Text(kind) = &field.kind else { return Vec::new() };
-        let mut found = Vec::new();
+        let (mut found, mut scratch) = (Vec::new(), Scratch::default());
         for text in texts {
             let mut list: Vec<Box<[u8]>> = Vec::new();
-            kind.analyzer.tokens(&text, &mut |token| {
-                if list.len() < WORDS_MAX {
-                    list.push(token.term.as_bytes().into());
+            let mut bytes = 0;
+            kind.analyzer.tokens_with(&text, &mut scratch, |token| {
+                bytes += token.term.len();
+                if list.len() == WORDS_MAX || bytes > WORDS_BYTES_MAX {
+                    return STOP;
                 }
+                list.push(token.term.as_bytes().into());
+                ON
             });
             let fresh = self.fresh(&list);
             for (word, fresh) in list.into_iter().zip(fresh) {

@@ -23,7 +23,7 @@ mod vectors;
 use std::sync::Arc;
 
 use base::FieldNo;
-use mapping::analysis::{Analyzer, Scratch, Tokenizer};
+use mapping::analysis::{Analyzer, ON, STOP, Scratch, Tokenizer};
 use mapping::document::kept::Kept;
 use mapping::{Field, Kind as Type, Mapping};
 
@@ -36,6 +36,9 @@ use crate::request::SearchRequest;
 
 /// Tokens of one text at most.
 const TOKENS_MAX: usize = 1_000_000;
+
+/// Bytes of them at most.
+const TOKENS_BYTES_MAX: usize = 64 << 20;
 
 /// Matches of one text at most.
 const MATCHES_MAX: usize = 100_000;
@@ -208,16 +211,18 @@ impl Marks {
         // Phrases are marked whole where only this field's own count (`weight_matches` mode).
         let whole = one.style == Style::Unified && options.require_field_match;
         if one.style == Style::Plain {
+            // The words of all values are held together.
+            let mut bytes = 0;
             let cut: Vec<_> = units
                 .into_iter()
                 .zip(&values)
                 .map(|(text, value)| {
                     let value = std::slice::from_ref(value);
-                    let tokens = one.tokens(value, &one.analyzer, one.gap, limit);
+                    let tokens = one.tokens(value, &one.analyzer, (one.gap, limit), &mut bytes)?;
                     let matches = one.wanted.find(&tokens, false, MATCHES_MAX);
-                    (text, tokens, matches)
+                    Ok((text, tokens, matches))
                 })
-                .collect();
+                .collect::<Result<_>>()?;
             check_tags(options, cut.iter().map(|(_, _, matches)| matches.len()).sum())?;
             return Ok(plain::fragments(&cut, options));
         }
@@ -233,10 +238,10 @@ impl Marks {
             .collect();
         let text = units.join(&separator);
         let runs = whole || one.style == Style::Vectors;
-        let tokens = one.tokens(&values, &one.analyzer, one.gap, limit);
+        let tokens = one.tokens(&values, &one.analyzer, (one.gap, limit), &mut 0)?;
         let mut matches = one.wanted.find(&tokens, runs, MATCHES_MAX);
         for (analyzer, gap, wanted) in &one.others {
-            let tokens = one.tokens(&values, analyzer, *gap, limit);
+            let tokens = one.tokens(&values, analyzer, (*gap, limit), &mut 0)?;
             matches.extend(wanted.find(&tokens, runs, MATCHES_MAX));
         }
         if !one.others.is_empty() {
@@ -318,8 +323,17 @@ impl One {
         values
     }
 
-    /// Tokens of the values, with offsets in the text of all, up to `limit`.
-    fn tokens(&self, values: &[String], analyzer: &Analyzer, gap: u32, limit: u32) -> Vec<Token> {
+    /// Tokens of the values, with offsets in the text of all, up to `limit`; what they take is added to `bytes`.
+    ///
+    /// # Errors
+    /// Where they, or what makes them, take too much memory.
+    fn tokens(
+        &self,
+        values: &[String],
+        analyzer: &Analyzer,
+        (gap, limit): (u32, u32),
+        bytes: &mut usize,
+    ) -> Result<Vec<Token>> {
         let mut tokens = Vec::new();
         let mut scratch = Scratch::default();
         let (mut position, mut offset) = (0u32, 0u32);
@@ -330,7 +344,7 @@ impl One {
             }
             if let (Type::Keyword(_), true) = (&self.field.kind, offset < limit) {
                 let mut buffer = String::new();
-                let term = analyzer.normalize(value, &mut buffer).as_bytes().into();
+                let term = analyzer.normal_term(value, &mut buffer).as_bytes().into();
                 let end = offset + value.encode_utf16().count() as u32;
                 tokens.push(Token { term, position, start: offset, end });
                 position += 1;
@@ -339,19 +353,29 @@ impl One {
             }
             let done = analyzer.tokens_with(value, &mut scratch, |token| {
                 let start = offset.saturating_add(token.start);
-                if tokens.len() < TOKENS_MAX && start < limit {
-                    tokens.push(Token {
-                        term: token.term.as_bytes().into(),
-                        position: position.saturating_add(token.position),
-                        start,
-                        end: offset.saturating_add(token.end),
-                    });
+                // What begins behind the limit is the last that is looked at, as in Lucene.
+                if tokens.len() == TOKENS_MAX || start >= limit {
+                    return STOP;
                 }
+                *bytes += size_of::<Token>() + token.term.len();
+                if *bytes > TOKENS_BYTES_MAX {
+                    return STOP;
+                }
+                tokens.push(Token {
+                    term: token.term.as_bytes().into(),
+                    position: position.saturating_add(token.position),
+                    start,
+                    end: offset.saturating_add(token.end),
+                });
+                ON
             });
+            if *bytes > TOKENS_BYTES_MAX || done.lacks_room {
+                return Err(Error::too_large("words to highlight", TOKENS_BYTES_MAX));
+            }
             position = position.saturating_add(done.position_end);
             offset = offset.saturating_add(value.encode_utf16().count() as u32);
         }
-        tokens
+        Ok(tokens)
     }
 }
 
@@ -384,6 +408,48 @@ pub(crate) fn collect(value: &json::Value, path: &str, depth: usize, out: &mut V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every token of a text was kept before the first was looked for.
+    #[test]
+    fn a_text_of_too_many_words_is_refused_with_the_breakers_name() {
+        let analysis = json::json!({
+            "filter": {"wide": {
+                "type": "shingle", "min_shingle_size": 4, "max_shingle_size": 4,
+                "token_separator": ("-".repeat(3_000)), "output_unigrams": false
+            }},
+            "analyzer": {"wide": {"tokenizer": "whitespace", "filter": ["wide"]}}
+        });
+        let registry = mapping::analysis::Registry::parse(&analysis).expect("known parts");
+        let settings = Arc::new(mapping::Settings {
+            analysis: Arc::new(registry),
+            ..mapping::Settings::default()
+        });
+        let fields = json::json!({"properties": {"t": {"type": "text", "analyzer": "wide"}}});
+        let mapping = Mapping::parse(&fields, settings).expect("a mapping");
+        let field = Arc::clone(mapping.field("t").expect("mapped"));
+        let Some((analyzer, gap)) = analyzer_of(&field) else { panic!("a text") };
+        let one = One {
+            name: Arc::clone(&field.path),
+            field,
+            sources: Vec::new(),
+            options: Options::default(),
+            wanted: Wanted::default(),
+            others: Vec::new(),
+            style: Style::Plain,
+            analyzer: Arc::clone(&analyzer),
+            gap,
+        };
+        let tokens = |text: &str, limit, bytes: &mut usize| {
+            one.tokens(&[text.to_owned()], &analyzer, (gap, limit), bytes)
+        };
+        let long = "ab ".repeat(10_000);
+        let refused = tokens(&long, u32::MAX, &mut 0).expect_err("90 MB of words");
+        assert_eq!(refused.kind, Kind::CircuitBreaking);
+        assert_eq!(tokens(&long, 3_000, &mut 0).expect("what is before the limit").len(), 1_000);
+        let mut bytes = TOKENS_BYTES_MAX - 100_000;
+        assert!(tokens("ab ab ab ab", u32::MAX, &mut bytes).is_ok());
+        assert!(tokens(&long[..150], u32::MAX, &mut bytes).is_err(), "with those of other values");
+    }
 
     /// Tags of a thousand letters around each word of one text of 450 KB took 130 MiB.
     #[test]

@@ -6,14 +6,16 @@ use unicode_segmentation::UnicodeSegmentation as _;
 fn pieces(text: &str, units_max: u32) -> Vec<(String, TokenKind)> {
     let mut found = Vec::new();
     let mut units = 0;
-    standard(text, units_max, |piece| {
+    let flow = standard(text, units_max, |piece| {
         let before = &text[..piece.start];
         assert_eq!(piece.from as usize, before.encode_utf16().count(), "{text:?}");
         assert!(piece.from >= units && piece.to > piece.from);
         assert!(piece.to - piece.from <= units_max);
         units = piece.to;
         found.push((text[piece.start..piece.end].to_owned(), piece.kind));
+        ON
     });
+    assert!(flow.is_continue());
     found
 }
 
@@ -124,11 +126,13 @@ fn borders_are_borders_of_the_published_test() {
             }
         }
         cases += 1;
-        standard(&sample, 255, |piece| {
+        let flow = standard(&sample, 255, |piece| {
             if !borders.contains(&piece.start) || !borders.contains(&piece.end) {
                 others.push(line.to_owned());
             }
+            ON
         });
+        assert!(flow.is_continue());
     }
     assert!(cases > 1_800, "{cases} cases");
     others.dedup();
