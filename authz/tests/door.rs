@@ -270,6 +270,28 @@ fn a_hash_made_elsewhere_lets_in_and_is_replaced_at_login() {
     });
 }
 
+/// A refusal came 150 ms late, which is longer than our own hash takes, and shorter than the costliest of those that
+/// are brought: its users were told from names that nobody has.
+#[test]
+fn a_costly_hash_is_refused_when_nobodys_is() {
+    let sim = Sim::new(9);
+    let env = sim.env();
+    sim.run(async {
+        let (open, _) = open(&env, Some("correct horse")).await;
+        let mut took = Vec::new();
+        // One hash of Argon2id of 96 MiB, for each of two forms of a password, and our own: measured where nothing
+        // else went on.
+        for (name, hash_ms) in [("elastic", 2 * 134), ("nobody", 1)] {
+            let hash = Duration::from_millis(hash_ms);
+            sim.set_latency(hash, hash);
+            let begun = env.clock().monotonic();
+            assert!(!comes_in(&open.door, name, "wrong horse").await);
+            took.push((env.clock().monotonic() - begun).as_millis());
+        }
+        assert_eq!(took[0], took[1]);
+    });
+}
+
 #[test]
 fn power_may_go_at_every_change_of_the_first_start() {
     let first_start = |env: SimEnv| async move {
