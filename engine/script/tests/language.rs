@@ -253,6 +253,14 @@ fn memory_and_depth_are_bounded() {
     assert!(
         run("def l = []; while (true) { l.add(new int[100000]) }").starts_with("circuit_breaking")
     );
+    // A terabyte was written before it was counted.
+    for all in [
+        "'a'.repeat(1000000).replaceAll('a', 'b'.repeat(1000000))",
+        "/a/.matcher('a'.repeat(1000000)).replaceAll('b'.repeat(1000000))",
+    ] {
+        let answer = run(all);
+        assert!(answer.starts_with("circuit_breaking_exception"), "{answer}");
+    }
     let long = "def s = 'x'.repeat(1000000); int n = 0; while (s.contains('y') == false) { n++ } n";
     assert!(run(long).contains("too many steps"), "{}", run(long));
     let nested = "[1, 2, 3, 4].each(x -> { for (int i = 0; i < 300000; i++) { } }); 1";

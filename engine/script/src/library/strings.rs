@@ -4,7 +4,7 @@ use super::{Done, int, text};
 use crate::error::Fault;
 use crate::heap::{Heap, Object, Ref, Value};
 use crate::java;
-use crate::pattern::{Matcher, Pattern, Replacement};
+use crate::pattern::{Matcher, Pattern, Replacement, TooLong};
 use crate::show;
 use crate::types::Type;
 
@@ -196,7 +196,7 @@ pub(super) fn method(
         ("replaceAll" | "replaceFirst", [pattern, to]) => {
             let pattern = pattern_of(heap, *pattern)?;
             let to = Replacement::java(&text(heap, *to)?, &pattern)?;
-            pattern.replace(&whole, &to, name == "replaceAll").unwrap_or(whole)
+            replaced(heap, &pattern, &whole, &to, name == "replaceAll")?.unwrap_or(whole)
         }
         ("matches", [pattern]) => {
             return bool(pattern_of(heap, *pattern)?.matches_whole(&whole));
@@ -471,13 +471,29 @@ pub(super) fn pattern(
         }
         ("replaceAll" | "replaceFirst", [with]) => {
             let with = Replacement::java(&text(heap, *with)?, &matcher.pattern)?;
-            let done = matcher.pattern.replace(&matcher.text, &with, name == "replaceAll");
+            let all = name == "replaceAll";
+            let done = replaced(heap, &matcher.pattern, &matcher.text, &with, all)?;
             let done = done.unwrap_or(matcher.text);
             heap.string(&done).map(Some)
         }
         ("hitEnd", []) => bool(matcher.next >= matcher.text.len()),
         _ => Ok(None),
     }
+}
+
+/// The text with what matches replaced, where a script may hold so much; `None` where nothing matches.
+fn replaced(
+    heap: &mut Heap,
+    pattern: &Pattern,
+    text: &str,
+    with: &Replacement,
+    all: bool,
+) -> Done<Option<String>> {
+    let most = heap.limit_bytes();
+    pattern.replace_within(text, with, all, most).or_else(|TooLong| {
+        heap.charge(most.saturating_add(1))?;
+        Ok(None)
+    })
 }
 
 /// A string of what is joined.
