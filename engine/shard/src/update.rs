@@ -135,10 +135,12 @@ impl<E: Env> Inner<E> {
                 (source, parsed, Place::Part)
             } else {
                 let bytes = mapping.reading_bytes(source.len());
-                let doc_bytes_max = self.lease.total_bytes() / 4;
+                let lease = self.lease.clone();
                 let job = move || {
-                    let mut arena = Arena::bounded(doc_bytes_max);
-                    (read.read(&mut Parser::new(), source, &mut arena), arena)
+                    let mut arena = Arena::bounded(lease.total_bytes() / 4).paid_by(lease);
+                    let done = read.read(&mut Parser::new(), source, &mut arena);
+                    arena.settle();
+                    (done, arena)
                 };
                 let (read, arena) = self.aside(bytes, job).await?;
                 let (source, parsed) = read?;
@@ -282,11 +284,13 @@ fn apart(
     // Whether a routing is wanted is no question of the part.
     parser.set_routed(true);
     let own = json::to_vec(&update.change);
-    let own = parser.parse(mapping, id, &own, Mode::Strict, &mut Arena::new());
+    let own = parser.parse(mapping, id, &own, Mode::Strict, arena);
     parser.set_routed(is_routed);
     if !matches!(own, Ok(Parsed::Ready(_))) {
         return Ok((Bytes::empty(), own));
     }
+    // It was only to be judged, with no more room than the whole has.
+    arena.forget_last();
     let mut whole = stored(standing)?;
     if update.seen == Seen::Nothing {
         let mut whole = whole.clone();

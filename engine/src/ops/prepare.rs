@@ -168,8 +168,10 @@ impl<E: Env> Core<E> {
         room_bytes: usize,
     ) -> Prepared {
         let aside = self.parse_aside(items, aims, group, sketch, room_bytes).await;
-        let (mut arena, mut read, room) =
+        let (mut arena, mut read, mut room) =
             aside.unwrap_or_else(|| (arena_of(&self.lease), Map::default(), Vec::new()));
+        let has = room_bytes + room.iter().map(Taken::bytes).sum::<usize>();
+        let mut paying = Paying::new(&self.lease, has);
         let mut parser = self.parser.take();
         // The slow log tells what an updated document became, which its shard alone knows.
         let told = self.shared.config.info.slow_log.is_some()
@@ -198,7 +200,8 @@ impl<E: Env> Core<E> {
             } else {
                 let parsed = read.remove(&at).unwrap_or_else(|| {
                     parser.set_routed(aim.routing.is_some());
-                    sketch.parse(&mut parser, &aim.id, &item.source, &mut arena)
+                    let parsed = sketch.parse(&mut parser, &aim.id, &item.source, &mut arena);
+                    parsed.and_then(|doc| paying.pay(&mut arena).map(|()| doc))
                 });
                 parsed.map(|doc| Kind::Index {
                     create: item.action == WriteAction::Create
@@ -223,6 +226,7 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
         }
         self.parser.replace(parser);
+        room.extend(paying.room);
         let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops, room };
         (batch, Arc::clone(&sketch.mapping), members)
     }
@@ -258,26 +262,14 @@ impl<E: Env> Core<E> {
         let job = move || {
             let (mut parser, mut arena) = (Parser::new(), arena_of(&lease));
             let mut read = Map::default();
-            // What the documents become may be much more than their text, which was counted.
-            let mut room = lease.take(0);
-            let mut pay = |arena: &Arena| {
-                let has = room_bytes + room.as_ref().map_or(0, Taken::bytes);
-                let lacking = arena.size_bytes().saturating_sub(has);
-                match room.as_mut().is_some_and(|room| lacking == 0 || room.grow(lacking)) {
-                    true => Ok(()),
-                    false => Err(Error::no_memory("documents", lacking, lease.total_bytes())),
-                }
-            };
+            let mut paying = Paying::new(&lease, room_bytes);
             for (at, id, is_routed, source) in docs {
                 parser.set_routed(is_routed);
-                let parsed = own.parse(&mut parser, &id, &source, &mut arena).and_then(|doc| {
-                    let paid = pay(&arena);
-                    // It would else be counted against those that fit.
-                    paid.inspect_err(|_| arena.forget_last()).map(|()| doc)
-                });
+                let parsed = own.parse(&mut parser, &id, &source, &mut arena);
+                let parsed = parsed.and_then(|doc| paying.pay(&mut arena).map(|()| doc));
                 read.insert(at, parsed);
             }
-            (own, (arena, read, room.into_iter().collect()))
+            (own, (arena, read, paying.room.into_iter().collect()))
         };
         let (own, aside) = self.work(job).await.ok()?;
         *sketch = own;
@@ -380,9 +372,45 @@ impl<E: Env> Core<E> {
 }
 
 /// An arena whose documents take a quarter of all memory at most, each: what their analyzers make of them is
-/// counted when they are parsed.
+/// counted when they are parsed, and paid for meanwhile.
 pub(super) fn arena_of(lease: &Lease) -> Arena {
-    Arena::bounded(lease.total_bytes() / 4)
+    Arena::bounded(lease.total_bytes() / 4).paid_by(lease.clone())
+}
+
+/// Pays for documents as they are parsed: what they become may be much more than their text, which was counted.
+struct Paying<'l> {
+    lease: &'l Lease,
+    /// Bytes that are paid for already.
+    has_bytes: usize,
+    /// What is paid beside those.
+    room: Option<Taken>,
+}
+
+impl<'l> Paying<'l> {
+    fn new(lease: &'l Lease, has_bytes: usize) -> Self {
+        Self { lease, has_bytes, room: None }
+    }
+
+    /// Pays for the document that was parsed last, or forgets it: it would else be counted against those that
+    /// fit.
+    fn pay(&mut self, arena: &mut Arena) -> Result<()> {
+        arena.settle();
+        let has = self.has_bytes + self.room.as_ref().map_or(0, Taken::bytes);
+        let lacking = arena.size_bytes().saturating_sub(has);
+        let paid = lacking == 0
+            || match &mut self.room {
+                Some(room) => room.grow(lacking),
+                none => {
+                    *none = self.lease.take(lacking);
+                    none.is_some()
+                }
+            };
+        if paid {
+            return Ok(());
+        }
+        arena.forget_last();
+        Err(Error::no_memory("documents", lacking, self.lease.total_bytes()))
+    }
 }
 
 /// The mapping as it will be when the request's new fields are added.

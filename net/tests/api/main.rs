@@ -34,6 +34,7 @@ mod left_open;
 mod letting_in;
 mod limited;
 mod lost;
+mod made_long;
 mod meaning;
 mod moved;
 mod outdated;

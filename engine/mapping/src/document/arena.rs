@@ -32,6 +32,8 @@ pub struct Arena {
     lease: Option<Lease>,
     ahead: Option<Taken>,
     paid_bytes: usize,
+    /// There was nothing left to pay with.
+    is_unpaid: bool,
 }
 
 impl Default for Arena {
@@ -253,6 +255,7 @@ impl Arena {
             lease: None,
             ahead: None,
             paid_bytes: usize::MAX,
+            is_unpaid: false,
         }
     }
 
@@ -267,6 +270,7 @@ impl Arena {
     /// Gives back what the document that was read last was paid with.
     pub fn settle(&mut self) {
         self.ahead = None;
+        self.is_unpaid = false;
         self.paid_bytes = if self.lease.is_some() { UNPAID_BYTES } else { usize::MAX };
     }
 
@@ -375,6 +379,7 @@ impl Arena {
         if has {
             self.paid_bytes += lacking;
         }
+        self.is_unpaid = !has;
         has
     }
 
@@ -389,10 +394,16 @@ impl Arena {
     /// What is told where there is none.
     #[cold]
     pub(super) fn is_full(&self) -> Error {
-        let most = self.doc_bytes_max;
-        let text = format!(
-            "[parent] Data too large, data for [<fields of a document>] would be larger than the limit of [{most}b]"
-        );
+        let text = match self.is_unpaid {
+            true => {
+                "[parent] Data too large, data for [<documents>] would be larger than what is left"
+                    .to_owned()
+            }
+            false => format!(
+                "[parent] Data too large, data for [<fields of a document>] would be larger than the limit of [{}b]",
+                self.doc_bytes_max
+            ),
+        };
         Error::new(ErrorKind::NoMemory, text)
     }
 

@@ -1,7 +1,10 @@
 //! What an analysis may hold and make of a document is bounded, whatever its analyzer is made of.
 
+use env::budget::Budget;
+
 use super::*;
 use crate::analysis::Registry;
+use crate::document::arena::BYTES_MAX;
 use crate::types::{Kind, TERM_BYTES_MAX};
 
 /// One text field `f` that is analysed as `chain` says.
@@ -161,6 +164,30 @@ fn what_filters_hold_is_counted() {
     });
     let cut = analysed(pieces, json!({"tokenizer": "n", "filter": ["none"]}));
     is_refused(&cut, "f", &"a".repeat(300_000));
+}
+
+/// Documents on several cores, each within its bound, took more together than there was.
+#[test]
+fn a_document_is_paid_for_while_it_is_read() {
+    let budget = Budget::new(8 << 20);
+    let lease = budget.lease();
+    let again = json!({"tokenizer": "whitespace", "filter": (vec!["keyword_repeat"; 60])});
+    let mapping = analysed(json!({}), again);
+    let mut arena = Arena::bounded(BYTES_MAX).paid_by(lease.clone());
+    let error = parse(&mapping, r#"{"f":"a"}"#, Mode::Strict, &mut arena).expect_err("8 MiB");
+    assert_eq!(error.kind, crate::ErrorKind::NoMemory, "{error}");
+    assert_eq!(lease.held_by_all(), 0, "all came back");
+    let plain = super::mapping(json!({"properties": {"f": {"type": "text"}}}));
+    let long = format!("{{\"f\":\"{}\"}}", "ab ".repeat(300_000));
+    parse(&plain, &long, Mode::Strict, &mut arena).expect("a megabyte");
+    assert!(lease.held_by_all() + (512 << 10) > arena.size_bytes(), "it is paid for");
+    arena.settle();
+    assert_eq!(lease.held_by_all(), 0, "whoever reads documents pays from here on");
+    let all = lease.take(7 << 20).expect("most of it");
+    let refused = parse(&plain, &long, Mode::Strict, &mut arena).expect_err("no memory");
+    assert_eq!(refused.kind, crate::ErrorKind::NoMemory, "{refused}");
+    drop(all);
+    assert!(parse(&plain, &long, Mode::Strict, &mut arena).is_ok());
 }
 
 /// What was acknowledged is analysed whatever it takes.
