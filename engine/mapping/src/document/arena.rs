@@ -28,10 +28,16 @@ pub struct Arena {
     doc_entry: usize,
     doc_chunk: usize,
     doc_bytes_max: usize,
-    /// Where is paid for a document while it is read, what was, and how many bytes it may have before more is.
-    lease: Option<Lease>,
-    ahead: Option<Taken>,
+    /// Who pays for a document while it is read, and how many bytes it may have before more are paid for.
+    payer: Option<Box<Payer>>,
     paid_bytes: usize,
+}
+
+/// Pays for a document while it is read.
+#[derive(Debug)]
+struct Payer {
+    lease: Lease,
+    ahead: Option<Taken>,
     /// There was nothing left to pay with.
     is_unpaid: bool,
 }
@@ -252,10 +258,8 @@ impl Arena {
             doc_entry: 0,
             doc_chunk: 0,
             doc_bytes_max: doc_bytes_max.min(BYTES_MAX),
-            lease: None,
-            ahead: None,
+            payer: None,
             paid_bytes: usize::MAX,
-            is_unpaid: false,
         }
     }
 
@@ -263,20 +267,23 @@ impl Arena {
     /// was paid is given back by [`Self::settle`], for whoever reads documents pays for all of them then.
     #[must_use]
     pub fn paid_by(mut self, lease: Lease) -> Self {
-        self.lease = Some(lease);
+        self.payer = Some(Box::new(Payer { lease, ahead: None, is_unpaid: false }));
         self
     }
 
     /// Gives back what the document that was read last was paid with.
     pub fn settle(&mut self) {
-        self.ahead = None;
-        self.is_unpaid = false;
-        self.paid_bytes = if self.lease.is_some() { UNPAID_BYTES } else { usize::MAX };
+        self.paid_bytes = usize::MAX;
+        if let Some(payer) = &mut self.payer {
+            payer.ahead = None;
+            payer.is_unpaid = false;
+            self.paid_bytes = UNPAID_BYTES;
+        }
     }
 
     /// Where is paid for a document while it is read.
     pub(super) fn lease(&self) -> Option<&Lease> {
-        self.lease.as_ref()
+        self.payer.as_ref().map(|payer| &payer.lease)
     }
 
     /// Number of documents.
@@ -367,19 +374,19 @@ impl Arena {
     /// Pays for `bytes` of the document at hand, or says that there are none.
     #[cold]
     fn pay(&mut self, bytes: usize) -> bool {
-        let Some(lease) = &self.lease else { return true };
+        let Some(payer) = &mut self.payer else { return true };
         let lacking = bytes.saturating_sub(self.paid_bytes).next_multiple_of(STEP_BYTES);
-        let has = match &mut self.ahead {
+        let has = match &mut payer.ahead {
             Some(ahead) => ahead.grow(lacking),
             none => {
-                *none = lease.take(lacking);
+                *none = payer.lease.take(lacking);
                 none.is_some()
             }
         };
         if has {
             self.paid_bytes += lacking;
         }
-        self.is_unpaid = !has;
+        payer.is_unpaid = !has;
         has
     }
 
@@ -394,7 +401,7 @@ impl Arena {
     /// What is told where there is none.
     #[cold]
     pub(super) fn is_full(&self) -> Error {
-        let text = match self.is_unpaid {
+        let text = match self.payer.as_ref().is_some_and(|payer| payer.is_unpaid) {
             true => {
                 "[parent] Data too large, data for [<documents>] would be larger than what is left"
                     .to_owned()
