@@ -470,7 +470,8 @@ impl<E: Env> Inner<E> {
         Stats {
             docs_count: docs - deleted,
             docs_deleted: deleted,
-            store_bytes: segments().filter_map(|held| held.file.as_ref()).map(on_disk).sum(),
+            store_bytes: segments().filter_map(|held| held.file.as_ref()).map(on_disk).sum::<u64>()
+                + state.obsolete_bytes,
             segment_bytes: segments().map(|held| held.segment.len_bytes()).sum(),
             segment_count: state.segments.len() as u64,
             segment_count_unflushed: segments().filter(|held| held.file.is_none()).count() as u64,

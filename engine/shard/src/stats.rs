@@ -38,7 +38,7 @@ pub struct Stats {
     pub docs_count: u64,
     /// Deleted documents that segments still hold.
     pub docs_deleted: u64,
-    /// Bytes on disk: files of segments, and of their living documents.
+    /// Bytes on disk: files of segments, and of their living documents; also those that the next flush removes.
     pub store_bytes: u64,
     /// Bytes of all segments, in memory and on disk.
     pub segment_bytes: u64,

@@ -289,6 +289,27 @@ fn set_interval_refreshes_whether_or_not_anybody_searches() {
     });
 }
 
+/// What was merged lies there until a manifest names it no more; it was told to be gone.
+#[test]
+fn files_are_counted_until_they_are_removed() {
+    story(config(), |_, shard| async move {
+        for round in 0..3 {
+            for at in 0..20 {
+                wrote(&shard, put(&format!("id{round}-{at}"), "x")).await;
+            }
+            shard.flush().await.expect("room");
+        }
+        let before = shard.stats();
+        assert_eq!(before.segment_count, 3);
+        shard.force_merge(Some(1)).await.expect("room");
+        let merged = shard.stats();
+        assert_eq!((merged.segment_count, merged.segment_count_unflushed), (1, 1));
+        assert_eq!(merged.store_bytes, before.store_bytes, "the new one is in memory");
+        shard.flush().await.expect("room");
+        assert_eq!(shard.stats().store_bytes, merged.segment_bytes);
+    });
+}
+
 #[test]
 fn flush_shortens_the_log_and_removes_what_is_not_named() {
     let sim = story(config(), |_, shard| async move {
