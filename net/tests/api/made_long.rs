@@ -52,7 +52,8 @@ fn texts_that_become_too_long_are_refused_with_the_breakers_name() {
             let refused = client.call("POST", "/made/_search", &json::to_string(&body)).await;
             // What goes wrong while a query meets an index is wrapped; it would not go better later.
             assert_eq!(refused.status, 400, "{}", refused.text());
-            let reason = "failed to create query: [request] Data too large, data for [<words of a query>]";
+            let reason =
+                "failed to create query: [request] Data too large, data for [<words of a query>]";
             assert!(refused.text().contains(reason), "{}", refused.text());
         }
         let term = json!({"query": {"term": {"word": (a.clone())}}});
