@@ -90,13 +90,7 @@ impl Held {
         let mut taken = self.taken.borrow_mut();
         let has = taken.as_ref().map_or(0, Taken::bytes);
         let lacking = wanted.saturating_sub(has);
-        let is_there = match &mut *taken {
-            Some(taken) => taken.grow(lacking),
-            none => {
-                *none = self.lease.take(wanted);
-                none.is_some()
-            }
-        };
+        let is_there = self.lease.add(&mut taken, lacking);
         drop(taken);
         match is_there {
             true => Ok(coming),

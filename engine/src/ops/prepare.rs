@@ -397,15 +397,7 @@ impl<'l> Paying<'l> {
         arena.settle();
         let has = self.has_bytes + self.room.as_ref().map_or(0, Taken::bytes);
         let lacking = arena.size_bytes().saturating_sub(has);
-        let paid = lacking == 0
-            || match &mut self.room {
-                Some(room) => room.grow(lacking),
-                none => {
-                    *none = self.lease.take(lacking);
-                    none.is_some()
-                }
-            };
-        if paid {
+        if lacking == 0 || self.lease.add(&mut self.room, lacking) {
             return Ok(());
         }
         arena.forget_last();

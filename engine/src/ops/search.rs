@@ -541,14 +541,7 @@ impl<E: Env> Core<E> {
 
     /// Takes `bytes` more for `what`.
     pub(crate) fn pay(&self, memory: &mut Option<Taken>, what: &str, bytes: usize) -> Result<()> {
-        let taken = match memory {
-            Some(taken) => taken.grow(bytes),
-            None => {
-                *memory = self.lease.take(bytes);
-                memory.is_some()
-            }
-        };
-        if taken { Ok(()) } else { Err(self.no_memory(what, bytes)) }
+        if self.lease.add(memory, bytes) { Ok(()) } else { Err(self.no_memory(what, bytes)) }
     }
 }
 

@@ -117,6 +117,18 @@ impl Lease {
         taken.then(|| Taken { local: Arc::clone(local), holder: *holder, bytes })
     }
 
+    /// Takes `bytes` more for what holds `taken`, perhaps nothing yet; or changes nothing: false.
+    #[must_use]
+    pub fn add(&self, taken: &mut Option<Taken>, bytes: usize) -> bool {
+        match taken {
+            Some(taken) => taken.grow(bytes),
+            none => {
+                *none = self.take(bytes);
+                none.is_some()
+            }
+        }
+    }
+
     /// The same way to the pool, of another holder.
     #[must_use]
     pub fn of(&self, holder: Holder) -> Self {

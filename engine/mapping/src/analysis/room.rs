@@ -115,14 +115,7 @@ impl Room {
     fn pay(&self, held: usize) -> bool {
         let Some(lease) = &self.lease else { return true };
         let lacking = held.saturating_sub(self.paid.get()).next_multiple_of(STEP_BYTES);
-        let mut taken = self.taken.borrow_mut();
-        let has = match &mut *taken {
-            Some(taken) => taken.grow(lacking),
-            none => {
-                *none = lease.take(lacking);
-                none.is_some()
-            }
-        };
+        let has = lease.add(&mut self.taken.borrow_mut(), lacking);
         if has {
             self.paid.set(self.paid.get() + lacking);
         }

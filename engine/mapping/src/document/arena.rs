@@ -376,13 +376,7 @@ impl Arena {
     fn pay(&mut self, bytes: usize) -> bool {
         let Some(payer) = &mut self.payer else { return true };
         let lacking = bytes.saturating_sub(self.paid_bytes).next_multiple_of(STEP_BYTES);
-        let has = match &mut payer.ahead {
-            Some(ahead) => ahead.grow(lacking),
-            none => {
-                *none = payer.lease.take(lacking);
-                none.is_some()
-            }
-        };
+        let has = payer.lease.add(&mut payer.ahead, lacking);
         if has {
             self.paid_bytes += lacking;
         }
