@@ -293,7 +293,7 @@ impl<E: Env> Core<E> {
     fn count_up(&self, indices: &[Arc<Index>]) -> Tally {
         let directory = self.directory();
         let mut tally = Tally::NONE;
-        indices.iter().for_each(|index| tally.add(standing(&directory, index)));
+        indices.iter().for_each(|index| tally.add(standing(index, standings(&directory, index))));
         tally
     }
 
@@ -370,7 +370,8 @@ impl<E: Env> Core<E> {
 
 /// A row without counts, all of it of one moment.
 pub(crate) fn health_row(directory: &Directory, index: &Index) -> IndexRow {
-    let (health, active, initializing) = standing(directory, index);
+    let shards: Vec<Standing> = standings(directory, index).collect();
+    let (health, active, initializing) = standing(index, shards.iter().copied());
     IndexRow {
         name: index.name.to_string(),
         uuid: index.uuid_text(),
@@ -381,7 +382,7 @@ pub(crate) fn health_row(directory: &Directory, index: &Index) -> IndexRow {
         replicas: index.settings.replica_count(),
         active,
         initializing,
-        shards: standings(directory, index).collect(),
+        shards,
         docs_count: 0,
         docs_deleted: 0,
         store_bytes: 0,
@@ -401,22 +402,26 @@ fn standings(directory: &Directory, index: &Index) -> impl Iterator<Item = Stand
 }
 
 /// An index's colour, its active and its initializing shards.
-fn standing(directory: &Directory, index: &Index) -> (Health, u32, u32) {
-    let primaries = index.settings.shard_count();
-    let (mut active, mut initializing) = (0, 0);
-    for shard in standings(directory, index) {
+fn standing(index: &Index, shards: impl Iterator<Item = Standing>) -> (Health, u32, u32) {
+    let (mut active, mut initializing, mut is_lost) = (0, 0, false);
+    for shard in shards {
         match shard {
             Standing::Active => active += 1,
             Standing::Initializing => initializing += 1,
-            Standing::Lost => {}
+            Standing::Lost => is_lost = true,
         }
     }
-    let health = match () {
+    (colour(index, is_lost, initializing > 0), active, initializing)
+}
+
+/// The colour of an index of whose primary shards some are lost, or recover.
+pub(super) fn colour(index: &Index, is_lost: bool, is_late: bool) -> Health {
+    match () {
+        () if is_lost => Health::Red,
         // Nothing is lost of an index that is still being made.
-        () if index.copying && active + initializing == primaries => Health::Yellow,
-        () if active < primaries => Health::Red,
+        () if index.copying => Health::Yellow,
+        () if is_late => Health::Red,
         () if index.settings.replica_count() > 0 => Health::Yellow,
         () => Health::Green,
-    };
-    (health, active, initializing)
+    }
 }

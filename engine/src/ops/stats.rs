@@ -22,7 +22,7 @@ pub use shard::stats::Work;
 use super::IndicesOptions;
 use super::field_sizes::{self, Loaded};
 use super::groups::Groups;
-use super::observe::Health;
+use super::observe::{Health, colour};
 use crate::core::{Core, Sent};
 use crate::error::Result;
 use crate::gate::{Gate, Limits};
@@ -549,23 +549,13 @@ impl<E: Env> Core<E> {
                 };
                 shards.push(ShardStats { number, standing });
             }
-            let health = health_of(&index, &shards);
+            let any = |is: fn(&Standing) -> bool| shards.iter().any(|shard| is(&shard.standing));
+            let is_lost = any(|standing| matches!(standing, Standing::Failed(_)));
+            let is_late = any(|standing| matches!(standing, Standing::Initializing));
+            let health = colour(&index, is_lost, is_late);
             rows.push(IndexStats { index, health, shards });
         }
         rows
-    }
-}
-
-fn health_of(index: &Index, shards: &[ShardStats]) -> Health {
-    let lost = |shard: &ShardStats| matches!(shard.standing, Standing::Failed(_));
-    let late = |shard: &ShardStats| matches!(shard.standing, Standing::Initializing);
-    match () {
-        () if shards.iter().any(lost) => Health::Red,
-        // Nothing is lost of an index that is still being made.
-        () if index.copying => Health::Yellow,
-        () if shards.iter().any(late) => Health::Red,
-        () if index.settings.replica_count() > 0 => Health::Yellow,
-        () => Health::Green,
     }
 }
 
