@@ -171,14 +171,12 @@ impl Folder {
         }
     }
 
-    /// Removes the empty files by which killed starts judged the disk ([`runtime::PROBE`]).
+    /// Removes the empty files by which killed starts judged the disk ([`runtime::PROBE`]); others stay.
     ///
     /// # Errors
     /// A folder that cannot be read, or a file that cannot be removed.
     pub fn sweep_probes(&self) -> Result<()> {
-        for path in
-            [self.path.clone(), self.node(""), self.path.join("cluster"), self.path.join("authz")]
-        {
+        for path in ["node", "authz", "cluster"].map(|name| self.path.join(name)) {
             let failed = |error: std::io::Error| Failure::file("sweeping", &path, &error);
             let entries = match std::fs::read_dir(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
@@ -187,9 +185,12 @@ impl Folder {
             for entry in entries {
                 let entry = entry.map_err(failed)?;
                 let name = entry.file_name();
-                let is_probe =
-                    |name: &str| name.starts_with(runtime::PROBE) && name.ends_with(".tmp");
-                if name.to_str().is_some_and(is_probe) {
+                let digits = name
+                    .to_str()
+                    .and_then(|name| name.strip_prefix(runtime::PROBE)?.strip_suffix(".tmp"));
+                let is_probe = digits.is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok());
+                let is_empty = |it: std::fs::Metadata| it.is_file() && it.len() == 0;
+                if is_probe && entry.metadata().is_ok_and(is_empty) {
                     std::fs::remove_file(entry.path()).map_err(failed)?;
                 }
             }
@@ -203,19 +204,19 @@ impl Folder {
     /// Where it is gone, and what the node held is not: clients and dashboards know both by these names.
     pub fn identity(&self, random: &impl Random) -> Result<Identity> {
         let path = self.node("identity");
-        if !path.exists() && self.path.join("cluster").exists() {
-            return Err(lost(
-                &path,
-                "and with it the ids by which others know this node and its cluster",
-                r#"write {"format":1} into it: new ids are drawn then"#,
-            ));
-        }
         let draw = || {
             let mut bytes = [0; 16];
             random.fill(&mut bytes);
             BASE64.encode(bytes)
         };
         let known = read_sealed(&path)?;
+        if known.is_none() && self.path.join("cluster").exists() {
+            return Err(lost(
+                &path,
+                "and with it the ids by which others know this node and its cluster",
+                r#"write {"format":1} into it: new ids are drawn then"#,
+            ));
+        }
         let id = |value: &Value, key: &str| {
             let text = value.get(key).and_then(Value::as_str);
             text.filter(|text| text.len() == 22).map(str::to_owned)
@@ -536,13 +537,19 @@ mod tests {
         let folder = Folder::make(&temporary.0).expect("made");
         std::fs::create_dir(temporary.0.join("authz")).expect("made");
         let left = ["node/io-probe-0123.tmp", "authz/io-probe-4567.tmp"];
-        let others = ["node/io-probe", "authz/snapshot.tmp"];
+        let others =
+            ["node/io-probe", "node/io-probe-notes.tmp", "authz/snapshot.tmp", "io-probe-01.tmp"];
         for file in left.iter().chain(&others) {
             std::fs::write(temporary.0.join(file), "").expect("written");
         }
+        let kept =
+            ["node/io-probe-89ab.tmp", "node/io-probe-cdef.tmp"].map(|it| temporary.0.join(it));
+        std::fs::write(&kept[0], "somebody's").expect("written");
+        std::fs::create_dir(&kept[1]).expect("made");
         folder.sweep_probes().expect("swept");
         assert!(left.iter().all(|file| !temporary.0.join(file).exists()));
         assert!(others.iter().all(|file| temporary.0.join(file).exists()), "others' stay");
+        assert!(kept.iter().all(|path| path.exists()), "what is not empty, or a folder, stays");
     }
 
     #[test]
