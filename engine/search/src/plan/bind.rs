@@ -13,6 +13,7 @@ use crate::aggs::bound::BoundAggs;
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
+use crate::plan::graph::WordBytes;
 use crate::plan::{
     alike, family, function, gather, join, leaf, metadata, minimum, multi, order, places,
     query_string, rewrite, simple, text, words,
@@ -299,6 +300,8 @@ pub struct Binder<'a> {
     clause_count: usize,
     /// Of all queries of the request.
     request_count: usize,
+    /// What the words of its texts took.
+    pub(super) word_bytes: WordBytes,
     /// Path of the documents inside that the clause at hand is asked of.
     pub scope: Option<Arc<str>>,
     /// A script was met.
@@ -313,6 +316,7 @@ impl<'a> Binder<'a> {
             named: Vec::new(),
             clause_count: 0,
             request_count: 0,
+            word_bytes: WordBytes::default(),
             scope: None,
             has_scripts: false,
         }

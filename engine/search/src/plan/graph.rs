@@ -24,64 +24,68 @@ pub struct Word {
     pub length: u32,
 }
 
-/// Bytes that the words of one text may take: some two hundred thousand of them, far more than a query may ask
-/// for.
+/// Bytes that the words of all texts of a request's queries may take together, some two hundred thousand of them: far
+/// more than it may have clauses. What is made of them takes several times as much.
 const WORDS_BYTES_MAX: usize = 16 << 20;
 
-/// Words as they are found, and what they take.
-#[derive(Default)]
-struct Found {
-    words: Vec<Word>,
-    bytes: usize,
-}
+/// What the words of a request took so far, in each of its queries.
+#[derive(Debug, Default)]
+pub struct WordBytes(usize);
 
-impl Found {
-    fn push(&mut self, term: &str, position: u32, length: u32) -> Flow {
-        self.bytes += size_of::<Word>() + term.len();
-        if self.bytes > WORDS_BYTES_MAX {
+impl WordBytes {
+    fn push(&mut self, words: &mut Vec<Word>, term: &str, position: u32, length: u32) -> Flow {
+        self.0 += size_of::<Word>() + term.len();
+        if self.0 > WORDS_BYTES_MAX {
             return STOP;
         }
-        self.words.push(Word { term: term.to_owned(), position, length });
+        words.push(Word { term: term.to_owned(), position, length });
         ON
     }
 
-    fn done(self, analyzed: Analyzed) -> Result<Vec<Word>> {
-        if self.bytes > WORDS_BYTES_MAX || analyzed.lacks_room {
+    fn check(&self, analyzed: Analyzed) -> Result<()> {
+        if self.0 > WORDS_BYTES_MAX || analyzed.lacks_room {
             return Err(Error::too_large("words of a query", WORDS_BYTES_MAX));
         }
-        Ok(self.words)
+        Ok(())
     }
 }
 
-/// The words of a text.
+/// The words of a text; what they take is counted.
 ///
 /// # Errors
-/// Where they, or what makes them, would take too much memory.
-pub fn words(analyzer: &Analyzer, text: &str) -> Result<Vec<Word>> {
-    let mut found = Found::default();
+/// Where they, with those before, or what makes them, would take too much memory.
+pub fn words(analyzer: &Analyzer, text: &str, taken: &mut WordBytes) -> Result<Vec<Word>> {
+    let mut words = Vec::new();
     let done = analyzer.tokens_with(text, &mut Scratch::default(), |token| {
-        found.push(token.term, token.position, token.length.max(1))
+        taken.push(&mut words, token.term, token.position, token.length.max(1))
     });
-    found.done(done)
+    taken.check(done)?;
+    Ok(words)
 }
 
 /// The words of a text as a field has them: parts of `search_as_you_type` have shingles.
 ///
 /// # Errors
 /// As [`words`].
-pub fn words_of(field: &Field, analyzer: &Analyzer, text: &str) -> Result<Vec<Word>> {
+pub fn words_of(
+    field: &Field,
+    analyzer: &Analyzer,
+    text: &str,
+    taken: &mut WordBytes,
+) -> Result<Vec<Word>> {
     let size = match &field.kind {
         Type::Text(kind) => match kind.flavor {
             TextFlavor::Shingles(size) | TextFlavor::Prefixes(size) => size,
-            _ => return words(analyzer, text),
+            _ => return words(analyzer, text, taken),
         },
-        _ => return words(analyzer, text),
+        _ => return words(analyzer, text, taken),
     };
-    let mut found = Found::default();
+    let mut words = Vec::new();
     let flavor = TextFlavor::Shingles(size);
-    let push = |term: &str, position| found.push(term, position, 1);
+    let push = |term: &str, position| taken.push(&mut words, term, position, 1);
     let done = shingle::words(flavor, analyzer, text, &mut Scratch::default(), push);
-    found.done(done)
+    taken.check(done)?;
+    Ok(words)
 }
 
 /// Some word takes more than one position.
@@ -209,11 +213,16 @@ mod tests {
         let long = "ab".repeat(300_000);
         for (name, text) in [("pieces", long.as_str()), ("again", "a")] {
             let analyzer = registry.analyzer(name).expect("given");
-            let error = words(analyzer, text).expect_err("too many");
+            let error = words(analyzer, text, &mut WordBytes::default()).expect_err("too many");
             assert_eq!(error.kind, crate::error::Kind::CircuitBreaking, "{name}");
         }
         let pieces = registry.analyzer("pieces").expect("given");
-        assert_eq!(words(pieces, "abc").expect("few").len(), 5);
+        let mut taken = WordBytes::default();
+        assert_eq!(words(pieces, "abc", &mut taken).expect("few").len(), 5);
+        // A hundred texts, each of them short enough, took 820 MiB.
+        let text = "ab".repeat(50_000);
+        let done = (0..100).take_while(|_| words(pieces, &text, &mut taken).is_ok()).count();
+        assert!((1..4).contains(&done), "{done} texts");
     }
 
     #[test]

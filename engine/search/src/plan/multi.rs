@@ -137,7 +137,7 @@ impl Several<'_> {
         let mut found = Vec::with_capacity(groups.len());
         for (analyzer, group) in groups {
             let words = match &analyzer {
-                Some(analyzer) => graph::words(analyzer, text)?,
+                Some(analyzer) => graph::words(analyzer, text, &mut binder.word_bytes)?,
                 None => {
                     vec![graph::Word { term: text.to_owned(), position: 0, length: 1 }]
                 }
@@ -289,7 +289,7 @@ pub fn combined_fields(binder: &mut Binder<'_>, query: &ast::CombinedFields) -> 
         combined.push((field.no, *factor, text.norms));
     }
     let Some(analyzer) = analyzer else { return Ok(Clause::none()) };
-    let words = graph::words(&analyzer, query.query.text())?;
+    let words = graph::words(&analyzer, query.query.text(), &mut binder.word_bytes)?;
     let mut maker = Together { fields: &found, combined: &combined };
     let joined =
         Joined { operator: query.operator, prefix: false, synonym_phrases: query.synonym_phrases };

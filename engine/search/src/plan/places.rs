@@ -114,7 +114,11 @@ fn rule(
             let field = other(binder, field, use_field.as_deref())?;
             let named = text::named(binder, "intervals", analyzer.as_deref())?;
             let Type::Text(kind) = &field.kind else { return Ok(Source::Nothing) };
-            let words = graph::words(named.as_ref().unwrap_or(&kind.search_analyzer), query)?;
+            let words = graph::words(
+                named.as_ref().unwrap_or(&kind.search_analyzer),
+                query,
+                &mut binder.word_bytes,
+            )?;
             let mut sources: Vec<Source> = Vec::new();
             for (_, stretch) in graph::stretches(&words)? {
                 let mut one = |word: &graph::Word| {

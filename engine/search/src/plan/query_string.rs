@@ -372,7 +372,7 @@ impl Reader<'_, '_, '_> {
                 let prefix = leaf::normalized(field, prefix);
                 return words::prefix_of(binder, field, &prefix, false, rewrite.as_deref());
             };
-            let found = graph::words(analyzer, prefix)?;
+            let found = graph::words(analyzer, prefix, &mut binder.word_bytes)?;
             let mut clauses = Vec::with_capacity(found.len());
             for (at, word) in found.iter().enumerate() {
                 clauses.push(match at + 1 == found.len() {

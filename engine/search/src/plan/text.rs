@@ -444,7 +444,7 @@ impl Search<'_> {
             let made = leaf::text_term(binder, field, text).map(Clause::new);
             return maker.or_none(made).map(Some);
         };
-        let words = graph::words_of(field, analyzer, text)?;
+        let words = graph::words_of(field, analyzer, text, &mut binder.word_bytes)?;
         match &self.form {
             Form::Boolean(joined) => boolean(&mut maker, binder, &words, *joined),
             Form::Phrase(slop) => {
