@@ -28,7 +28,7 @@ const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
 const HASH_BYTES: usize = 32;
 
-/// What a string that is brought may ask for, in KiB times passes: up to 134 ms where our own takes 25.
+/// What a string that is brought may ask for, in KiB times passes: some five times what our own takes (`bench/benches/password.rs`).
 const WORK_MAX: u32 = 96 << 10;
 
 /// What a kept PHC string may ask for.
