@@ -238,6 +238,14 @@ impl Blocks {
         self.postings.positions_of(block, at, &self.freqs, out);
     }
 
+    /// As [`Self::positions`], the distances between them, the first from zero; `None` where they do not
+    /// lie together.
+    #[inline]
+    pub fn distances(&mut self, block: u32, at: usize) -> Option<&[u32]> {
+        self.freqs(block);
+        self.postings.distances_of(block, at, &self.freqs)
+    }
+
     /// As [`Self::positions`], a few at a time; `None` where they are damaged.
     pub fn walk(&mut self, block: u32, at: usize) -> Option<Walk> {
         self.freqs(block);

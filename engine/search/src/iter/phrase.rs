@@ -231,12 +231,10 @@ impl Matcher {
         }
     }
 
-    /// Where the phrase may begin, by each term in turn.
+    /// At how many places all terms stand as the phrase has them; 1 at most where that is enough.
     fn freq_exact(&mut self) -> usize {
         if let [a, b] = self.words.as_mut_slice() {
-            a.read_positions();
-            b.read_positions();
-            return both(a, b);
+            return both(a, b, self.first);
         }
         self.starts.clear();
         for (at, word) in self.words.iter_mut().enumerate() {
@@ -330,19 +328,60 @@ impl Word {
         let (block, at) = self.spot;
         self.blocks.positions(block, usize::from(at), &mut self.positions);
     }
+
+    #[inline]
+    fn distances(&mut self) -> Option<&[u32]> {
+        let (block, at) = self.spot;
+        self.blocks.distances(block, usize::from(at))
+    }
 }
 
-/// At how many places two words stand as the phrase has them.
+/// At how many places two words stand as the phrase has them; 1 at most where that is enough.
 #[inline]
-fn both(a: &Word, b: &Word) -> usize {
-    let (mut at, mut count) = (0, 0);
-    for place in &a.positions {
-        let Some(start) = place.checked_sub(a.offset) else { continue };
-        let wanted = start + b.offset;
-        while at < b.positions.len() && b.positions[at] < wanted {
-            at += 1;
+fn both(a: &mut Word, b: &mut Word, first: bool) -> usize {
+    let (a_offset, b_offset) = (u64::from(a.offset), u64::from(b.offset));
+    if let Some(ours) = a.distances()
+        && let Some(theirs) = b.distances()
+    {
+        return meetings(sums(ours), sums(theirs), a_offset, b_offset, first);
+    }
+    a.read_positions();
+    b.read_positions();
+    let (ours, theirs) = (a.positions.iter(), b.positions.iter());
+    let wide = |place: &u32| u64::from(*place);
+    meetings(ours.map(wide), theirs.map(wide), a_offset, b_offset, first)
+}
+
+/// The positions that lie at these distances.
+#[inline]
+fn sums(distances: &[u32]) -> impl Iterator<Item = u64> {
+    distances.iter().scan(0, |place, distance| {
+        *place += u64::from(*distance);
+        Some(*place)
+    })
+}
+
+/// How many of `ours`, less `a`, stand in `theirs`, less `b`. Both rise.
+#[inline]
+fn meetings(
+    ours: impl Iterator<Item = u64>,
+    mut theirs: impl Iterator<Item = u64>,
+    a: u64,
+    b: u64,
+    first: bool,
+) -> usize {
+    let (mut count, Some(mut there)) = (0, theirs.next()) else { return 0 };
+    for here in ours {
+        while there + a < here + b {
+            let Some(next) = theirs.next() else { return count };
+            there = next;
         }
-        count += usize::from(b.positions.get(at) == Some(&wanted));
+        if there + a == here + b && here >= a {
+            count += 1;
+            if first {
+                return count;
+            }
+        }
     }
     count
 }

@@ -78,6 +78,22 @@ impl PositionCursor {
         Ok(())
     }
 
+    /// The distances between the next `count` positions, which are those of one document, each from the
+    /// one before and the first from zero; passes them. `None`, and nothing passed, where they lie in more
+    /// than one block.
+    #[inline]
+    pub(crate) fn distances(&mut self, count: u32) -> Result<Option<&[u32]>> {
+        if self.at == self.count && count > 0 {
+            self.load(self.next)?;
+        }
+        let (start, count) = (self.at, count as usize);
+        if count > self.count - start {
+            return Ok(None);
+        }
+        self.at += count;
+        Ok(Some(&self.values[start..self.at]))
+    }
+
     /// Appends the next `count` positions, which are those of one document.
     pub(crate) fn read(&mut self, count: u32, out: &mut Vec<u32>) -> Result<()> {
         self.read_from(0, count, out)

@@ -81,9 +81,42 @@ impl Places {
         freqs: &[u32; BLOCK],
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Some(section) = blocks.terms.positions_section() else { return Ok(()) };
+        let Some((cursor, next)) = self.reach(blocks, block, at, freqs)? else { return Ok(()) };
+        cursor.read(freqs[at], out)?;
+        *next = (block, at + 1);
+        Ok(())
+    }
+
+    /// As [`Self::read`], the distances of those positions where they lie together.
+    #[inline]
+    fn distances(
+        &mut self,
+        blocks: &Blocks,
+        block: u32,
+        at: usize,
+        freqs: &[u32; BLOCK],
+    ) -> Result<Option<&[u32]>> {
+        let Some((cursor, next)) = self.reach(blocks, block, at, freqs)? else {
+            return Ok(Some(&[]));
+        };
+        let found = cursor.distances(freqs[at])?;
+        *next = (block, at + usize::from(found.is_some()));
+        Ok(found)
+    }
+
+    /// Stands before the positions of the document at place `at` of `block`, and forgets where that
+    /// is: who reads them says what comes next then. `None` where the field keeps no positions.
+    #[inline]
+    fn reach(
+        &mut self,
+        blocks: &Blocks,
+        block: u32,
+        at: usize,
+        freqs: &[u32; BLOCK],
+    ) -> Result<Option<(&mut PositionCursor, &mut (u32, usize))>> {
+        let Some(section) = blocks.terms.positions_section() else { return Ok(None) };
+        let total = blocks.info.total_freq;
         let cursor = self.cursor.get_or_insert_with(|| {
-            let total = blocks.info.total_freq;
             PositionCursor::new(section.clone(), blocks.positions_range(), total)
         });
         let (mut from, mut skip) = (self.next.1, 0);
@@ -93,11 +126,14 @@ impl Places {
             (from, skip) = (0, u64::from(first));
         }
         self.next = (NONE, 0);
-        skip += freqs[from..at].iter().map(|freq| u64::from(*freq)).sum::<u64>();
+        let passed = &freqs[from..at];
+        // A block's frequencies add up to no more than the term's.
+        skip += match u32::try_from(total) {
+            Ok(_) => u64::from(passed.iter().fold(0u32, |sum, freq| sum.wrapping_add(*freq))),
+            Err(_) => passed.iter().map(|freq| u64::from(*freq)).sum(),
+        };
         cursor.skip(skip)?;
-        cursor.read(freqs[at], out)?;
-        self.next = (block, at + 1);
-        Ok(())
+        Ok(Some((cursor, &mut self.next)))
     }
 }
 
@@ -399,6 +435,22 @@ impl Postings {
             out.clear();
             self.break_off(error);
         }
+    }
+
+    /// As [`Postings::positions_of`], the distances between those positions as they were unpacked, the
+    /// first from zero: nothing is copied. `None` where they lie in more than one block of positions, as
+    /// those of some documents do; then [`Postings::positions_of`] has them.
+    #[inline]
+    pub fn distances_of(&mut self, block: u32, at: usize, freqs: &[u32; BLOCK]) -> Option<&[u32]> {
+        debug_assert!(self.need == Need::Positions, "positions were not asked for");
+        let Self { places, blocks, .. } = self;
+        if block >= blocks.count() {
+            return Some(&[]);
+        }
+        places.distances(blocks, block, at, freqs).unwrap_or_else(|error| {
+            blocks.terms.fail(error);
+            Some(&[])
+        })
     }
 
     /// As [`Postings::positions_of`], a few at a time; `None` where the field keeps no positions, or

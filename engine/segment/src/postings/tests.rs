@@ -323,8 +323,21 @@ proptest! {
             postings.docs_and_freqs((at / BLOCK) as u32, &mut all, &mut freqs);
             prop_assert_eq!(all[at % BLOCK], docs[at].0);
             let block = (at / BLOCK) as u32;
+            // Before positions or after, as a look at them must not move what is read next.
+            let together = postings.distances_of(block, at % BLOCK, &freqs).map(<[u32]>::to_vec);
             postings.positions_of(block, at % BLOCK, &freqs, &mut found);
             prop_assert_eq!(&found, &docs[at].1);
+            let again = postings.distances_of(block, at % BLOCK, &freqs).map(<[u32]>::to_vec);
+            prop_assert_eq!(&again, &together);
+            if let Some(distances) = together {
+                let sums = distances.iter().scan(0, |place, distance| {
+                    *place += distance;
+                    Some(*place)
+                });
+                prop_assert_eq!(sums.collect::<Vec<_>>(), found.clone());
+            } else {
+                prop_assert!(found.len() > 1, "one position lies in one block");
+            }
             let mut walk = postings.walk_of(block, at % BLOCK, &freqs).expect("positions are kept");
             for place in &found {
                 prop_assert_eq!(walk.peek(), Some(*place));
