@@ -439,3 +439,16 @@ fn scores_of_sorted_hits_come_when_they_are_tracked() {
         assert_eq!(hits[0].id.as_deref(), Some("d3"));
     }
 }
+
+/// A text of a hundred megabytes was read to its end.
+#[test]
+fn of_a_text_to_compare_with_the_first_words_are_read() {
+    let alike = |words: usize| {
+        let like = format!("{}gate", "other ".repeat(words));
+        ids(&format!(
+            r#"{{"more_like_this":{{"fields":["title"],"like":"{like}","min_term_freq":1,"min_doc_freq":1}}}}"#
+        ))
+    };
+    assert_eq!(alike(4_999), ["d3", "d1"]);
+    assert_eq!(alike(5_000), Vec::<String>::new());
+}

@@ -22,6 +22,10 @@ const WORDS_MAX: usize = 100_000;
 /// Bytes of the different words of a field in one text, at most.
 const WORDS_BYTES_MAX: usize = 16 << 20;
 
+/// Words of one text that are read, as in Lucene (`MoreLikeThis.DEFAULT_MAX_NUM_TOKENS_PARSED`); of documents all
+/// are, for Elasticsearch compares their term vectors.
+const TOKENS_MAX: usize = 5_000;
+
 /// How often words of each field occur.
 type Counts = BTreeMap<Arc<str>, BTreeMap<String, u32>>;
 
@@ -146,6 +150,10 @@ fn count(
     counts: &mut Counts,
 ) -> Result<()> {
     let own = text::named(binder, "more_like_this", query.analyzer.as_deref())?;
+    let tokens_max = match like {
+        Like::Text(_) => TOKENS_MAX,
+        Like::Doc(..) | Like::Item { .. } => usize::MAX,
+    };
     for field in fields {
         let mut texts = Vec::new();
         match like {
@@ -165,8 +173,12 @@ fn count(
             match &field.kind {
                 Type::Text(kind) => {
                     let analyzer = own.as_ref().unwrap_or(&kind.analyzer);
-                    let mut bytes = 0;
+                    let (mut bytes, mut read) = (0, 0);
                     let done = analyzer.tokens_with(&text, &mut Scratch::default(), |token| {
+                        read += 1;
+                        if read > tokens_max {
+                            return STOP;
+                        }
                         match words.get_mut(token.term) {
                             Some(count) => *count += 1,
                             None => {
