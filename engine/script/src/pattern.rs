@@ -25,6 +25,16 @@ pub struct Pattern {
     regex: Regex,
     /// Anchored at both ends.
     whole: Regex,
+    backtracks: bool,
+}
+
+/// Is there anything in a pattern that no automaton finds: look-around, atomic groups, conditions, possessive
+/// repetitions, back references? Where such signs stand for themselves (in a class, quoted) it is said, too.
+fn looks_irregular(pattern: &str) -> bool {
+    const SIGNS: [&str; 11] =
+        ["(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(", "\\k", "++", "*+", "?+", "}+"];
+    let refers = |pair: &[u8]| pair[0] == b'\\' && matches!(pair[1], b'1'..=b'9');
+    SIGNS.iter().any(|sign| pattern.contains(sign)) || pattern.as_bytes().windows(2).any(refers)
 }
 
 /// A text that would be longer than it may be.
@@ -77,7 +87,14 @@ impl Pattern {
                     Fault::illegal(format!("cannot use the pattern [{pattern}]: {error}"))
                 })
         };
-        Ok(Self { regex: compile(&body)?, whole: compile(&format!(r"\A(?:{body})\z"))? })
+        let backtracks = looks_irregular(&body);
+        let whole = compile(&format!(r"\A(?:{body})\z"))?;
+        Ok(Self { regex: compile(&body)?, whole, backtracks })
+    }
+
+    /// May a search take many steps for each byte, up to [`STEPS_MAX`] in all?
+    pub const fn backtracks(&self) -> bool {
+        self.backtracks
     }
 
     /// Does it match the whole text?

@@ -11,7 +11,9 @@ use std::sync::{Arc, LazyLock};
 use env::budget::Lease;
 
 use super::char_filter::{CharFilter, Offsets};
+use super::effort::{Cost, TOKEN};
 use super::filter::{Filter, Term, ngram_expansion};
+use super::regex;
 use super::room::{Flow, ON, ROOM_BYTES, Room};
 use super::stage::{CHANGE_BYTES, End, Line, Shingles};
 use super::token::{Tok, Token, TokenKind};
@@ -45,6 +47,14 @@ impl Tokenizer {
         }
     }
 
+    /// What it costs to look through a text; each token counts where it goes.
+    fn cost(&self) -> Cost {
+        match self {
+            Self::Cut(Cut::Pattern(pattern, _)) => regex::cost(pattern),
+            _ => Cost { text: TOKEN, byte: 1 },
+        }
+    }
+
     fn tokens(&self, text: &str, room: &Room, sink: &mut dyn FnMut(&mut Tok) -> Flow) -> Flow {
         match self {
             Self::Cut(cut) => cut.tokens(text, room, sink),
@@ -55,6 +65,9 @@ impl Tokenizer {
         }
     }
 }
+
+/// Bytes of a text of which the work is counted together.
+const COUNTED_BYTES: usize = 4 << 10;
 
 /// What a whole text gave beside its tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,6 +140,8 @@ pub struct Analyzer {
     lowercases_at: Option<usize>,
     /// All parts are plain.
     plain: bool,
+    /// What the tokenizer and all filters cost, where they look at each token once.
+    cost: Cost,
     /// What it was put together from; built-in analyzers have no parts to show.
     named: Option<Arc<Named>>,
 }
@@ -170,6 +185,7 @@ impl Analyzer {
         let plain = char_filters.is_empty()
             && !matches!(tokenizer, Tokenizer::Cut(_))
             && !filters.iter().any(Filter::is_fold);
+        let cost = Cost { text: 0, byte: 1 }.and(Filter::cost_of(&filters));
         Self {
             name: name.into(),
             char_filters,
@@ -178,6 +194,7 @@ impl Analyzer {
             gap: Self::GAP,
             lowercases_at,
             plain,
+            cost,
             named: None,
         }
     }
@@ -287,10 +304,21 @@ impl Analyzer {
         let mut done = Analyzed::default();
         let filters = self.filters.as_slice();
         let mut last = (0, 0);
+        // Work is counted for many tokens at once.
+        let mut counted = (0, 0);
+        let cost = |done: u32, to: usize, counted: &mut (u32, usize)| {
+            let (tokens, bytes) = (u64::from(done - counted.0), (to - counted.1) as u64);
+            *counted = (done, to);
+            let each = self.cost.text.saturating_mul(tokens);
+            room.spend(each.saturating_add(self.cost.byte.saturating_mul(bytes)))
+        };
         let _flow = self.tokenizer.pieces(text, |piece| {
             let position = done.position_end;
             done.position_end += 1;
             last = (piece.end, piece.to);
+            if piece.end - counted.1 >= COUNTED_BYTES {
+                cost(done.position_end, piece.end, &mut counted)?;
+            }
             let Piece { from, to, kind, .. } = piece;
             let mut give = |term: &str, kind: TokenKind, keyword: bool| {
                 done.count += 1;
@@ -314,6 +342,7 @@ impl Analyzer {
             }
             give(term.as_str(), term.kind, term.keyword)
         });
+        let _flow = cost(done.position_end, last.0, &mut counted);
         done.lacks_room = room.is_full();
         let (bytes, units) = last;
         done.offset_end = units + text[bytes..].chars().map(char::len_utf16).sum::<usize>() as u32;
@@ -370,6 +399,7 @@ impl Analyzer {
                 keyword: token.keyword,
             })
         };
+        room.spend(self.tokenizer.cost().of(filtered.len()))?;
         let mut line = Line::new(&self.filters, room);
         let offset = correct(filtered.encode_utf16().count() as u32);
         self.tokenizer.tokens(filtered, room, &mut |token| {
@@ -387,7 +417,7 @@ impl Analyzer {
     }
 
     /// The one token that a normalizer makes of a text: filters of single characters, without cutting.
-    /// `None` where it takes more than `room`.
+    /// `None` where it takes more than `room`, or too much work.
     pub fn normalize<'a>(
         &self,
         text: &'a str,
@@ -425,6 +455,7 @@ impl Analyzer {
         buffer: &'a mut String,
         room: &Room,
     ) -> ControlFlow<(), &'a str> {
+        room.spend(self.cost.of(text.len()))?;
         let _held = room.hold_for(text.len(), CHANGE_BYTES)?;
         let mut term = Term::new(text, buffer).within(room.word_bytes(text.len()));
         for filter in self.filters.iter().filter(|filter| filter.normalizes()) {

@@ -5,6 +5,7 @@ pub mod analyzer;
 mod build;
 pub mod char_filter;
 mod cutters;
+pub mod effort;
 pub mod filter;
 mod languages;
 mod options;

@@ -3,6 +3,7 @@
 
 pub use script::pattern::{Pattern, Replacement, Span, TooLong};
 
+use super::effort::Cost;
 use crate::{Error, Result};
 
 /// Compiles a pattern of Java's; `flags` as `CASE_INSENSITIVE|COMMENTS`.
@@ -19,6 +20,17 @@ pub fn pattern(text: &str, flags: &str) -> Result<Pattern> {
 /// A group that the pattern does not have.
 pub fn replacement(text: &str, pattern: &Pattern) -> Result<Replacement> {
     Replacement::java(text, pattern).map_err(failed)
+}
+
+/// Steps that a search by backtracking may take, as far as they are counted.
+pub(super) const BACKTRACKING: u64 = 4 << 10;
+
+/// What looking for all places of a pattern costs.
+pub(super) const fn cost(pattern: &Pattern) -> Cost {
+    if pattern.backtracks() {
+        return Cost { text: BACKTRACKING, byte: 64 };
+    }
+    Cost { text: 256, byte: 8 }
 }
 
 /// Bytes that become of one, about, where some are replaced by so many.

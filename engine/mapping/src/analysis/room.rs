@@ -7,12 +7,15 @@
 //!
 //! Always true
 //! 1. After [`STOP`] no stage pushes another token, and nobody asks for what is still held.
-//! 2. Only a room that is full stops an analysis whose sink did not: [`Room::is_full`] tells the two apart.
+//! 2. Only a room that is full, or too much work ([`super::effort`]), stops an analysis whose sink did not:
+//!    [`Room::is_full`] tells the two apart.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use env::budget::{Lease, Taken};
+
+use super::effort;
 
 /// Does an analysis go on?
 pub type Flow = ControlFlow<()>;
@@ -86,7 +89,7 @@ impl Room {
         self.left.get()
     }
 
-    /// Was more asked for than there was?
+    /// Was more asked for than there was, or more work than may be done?
     pub fn is_full(&self) -> bool {
         self.is_full.get()
     }
@@ -96,6 +99,12 @@ impl Room {
     pub fn refuse(&self) -> Flow {
         self.is_full.set(true);
         STOP
+    }
+
+    /// Counts work; where it is too much there is no room for what comes of it.
+    #[inline]
+    pub(super) fn spend(&self, steps: u64) -> Flow {
+        if effort::spend(steps).is_break() { self.refuse() } else { ON }
     }
 
     /// Takes `bytes`, until they are given back.

@@ -8,6 +8,7 @@
 //! 3. Whatever is held beside a bounded window of tokens is taken from the [`Room`] of the analysis.
 //! 4. What `next` answers goes back at once: after [`STOP`](super::room::STOP) nothing is pushed.
 
+use super::effort::{Cost, TOKEN};
 use super::filter::{Filter, Term};
 use super::room::{Flow, ON, Room};
 use super::token::Tok;
@@ -66,49 +67,66 @@ pub trait Fold: std::fmt::Debug + Send + Sync {
 /// copied.
 pub(super) const CHANGE_BYTES: usize = 6;
 
+/// What a fold does with a token, beside what it makes of it: it may copy and keep it.
+const FOLD: Cost = Cost { text: 4 * TOKEN, byte: 2 };
+
 /// Stages in line.
 pub struct Line<'f> {
-    stages: Vec<Box<dyn Stage + 'f>>,
+    stages: Vec<Placed<'f>>,
+    room: &'f Room,
+}
+
+/// A stage, and what each token costs it.
+struct Placed<'f> {
+    stage: Box<dyn Stage + 'f>,
+    cost: Cost,
 }
 
 impl<'f> Line<'f> {
     /// The filters, in order; those that look at single tokens share a stage.
     pub fn new(filters: &'f [Filter], room: &'f Room) -> Self {
-        let mut stages: Vec<Box<dyn Stage + 'f>> = Vec::new();
+        let mut stages: Vec<Placed<'f>> = Vec::new();
         let mut rest = filters;
         while let Some(first) = rest.first() {
             if let Filter::Fold(fold) = first {
-                stages.push(fold.stage(room));
+                stages.push(Placed { stage: fold.stage(room), cost: FOLD });
                 rest = &rest[1..];
                 continue;
             }
             let single = rest.iter().take_while(|filter| !filter.is_fold()).count();
             let (filters, after) = rest.split_at(single);
-            stages.push(Box::new(Singles { filters, skipped: 0, buffer: String::new(), room }));
+            let stage = Box::new(Singles { filters, skipped: 0, buffer: String::new(), room });
+            stages.push(Placed { stage, cost: Filter::cost_of(filters) });
             rest = after;
         }
-        Self { stages }
+        Self { stages, room }
     }
 
     /// Pushes a token through all stages.
     pub fn token(&mut self, token: &mut Tok, sink: Next<'_>) -> Flow {
-        push(&mut self.stages, token, sink)
+        push(&mut self.stages, self.room, token, sink)
     }
 
     /// Ends the text: every stage gives what it holds, in order.
     pub fn end(&mut self, end: &mut End, sink: Next<'_>) -> Flow {
         for at in 0..self.stages.len() {
             let (before, after) = self.stages.split_at_mut(at + 1);
-            before[at].end(end, &mut |token| push(after, token, sink))?;
+            before[at].stage.end(end, &mut |token| push(after, self.room, token, sink))?;
         }
         ON
     }
 }
 
-fn push<'f>(stages: &mut [Box<dyn Stage + 'f>], token: &mut Tok, sink: Next<'_>) -> Flow {
+fn push(stages: &mut [Placed<'_>], room: &Room, token: &mut Tok, sink: Next<'_>) -> Flow {
     match stages.split_first_mut() {
-        None => sink(token),
-        Some((first, rest)) => first.token(token, &mut |token| push(rest, token, sink)),
+        None => {
+            room.spend(Cost::PLAIN.of(token.term.len()))?;
+            sink(token)
+        }
+        Some((first, rest)) => {
+            room.spend(first.cost.of(token.term.len()))?;
+            first.stage.token(token, &mut |token| push(rest, room, token, sink))
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use base::hash::Map;
 
 use super::{Filtered, Writing};
+use crate::analysis::effort::TOKEN;
 use crate::analysis::room::Room;
 
 /// What becomes what.
@@ -45,9 +46,13 @@ impl Mappings {
         let mut out = Writing::new(room);
         let (mut at, mut kept) = (0, 0);
         while at < text.len() {
-            let found = self.first[usize::from(text.as_bytes()[at])]
-                .then(|| self.longest_at(text, at))
-                .flatten();
+            let may_begin = self.first[usize::from(text.as_bytes()[at])];
+            if may_begin {
+                // Each length is tried, and hashed.
+                let longest = self.longest.min(text.len() - at) as u64;
+                room.spend(longest.saturating_mul(TOKEN + longest / 2))?;
+            }
+            let found = may_begin.then(|| self.longest_at(text, at)).flatten();
             let Some((end, with)) = found else {
                 at += text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;

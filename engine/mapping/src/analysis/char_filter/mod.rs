@@ -12,7 +12,8 @@ pub use pattern::PatternReplaceChars;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::regex::Expands as _;
+use super::effort::{Cost, TOKEN};
+use super::regex::{Expands as _, cost};
 use super::room::{Flow, ON, Room};
 
 /// A char filter, ready to be applied.
@@ -31,6 +32,7 @@ pub enum CharFilter {
 impl CharFilter {
     /// The text after it, where there is room for it and for the way back.
     pub fn apply(&self, text: &str, room: &Room) -> ControlFlow<(), Filtered> {
+        room.spend(self.cost().of(text.len()))?;
         match self {
             Self::Html(html) => html.apply(text, room),
             Self::Mapping(mappings) => mappings.apply(text, room),
@@ -40,6 +42,15 @@ impl CharFilter {
                 let text = text.replace('\u{200c}', " ");
                 ControlFlow::Continue(Filtered { text, offsets: Offsets::default() })
             }
+        }
+    }
+
+    /// What it costs to look through a text; what is put there counts as it is.
+    fn cost(&self) -> Cost {
+        match self {
+            Self::Html(_) | Self::Mapping(_) => Cost { text: 64, byte: 4 },
+            Self::Pattern(pattern) => cost(&pattern.pattern),
+            Self::Persian => Cost::PLAIN,
         }
     }
 
@@ -123,6 +134,7 @@ impl<'r> Writing<'r> {
     /// `read` gives way to `with`, as Lucene's mapping filter corrects offsets: units beyond the
     /// shorter of both are told one by one, or at once behind it.
     fn replace(&mut self, read: &str, with: &str) -> Flow {
+        self.room.spend(TOKEN + with.len() as u64)?;
         let (from, to) = (read.encode_utf16().count() as u32, with.encode_utf16().count() as u32);
         let shifts = if to > from { to - from } else { u32::from(to < from) };
         self.room.take(with.len() + shifts as usize * SHIFT_BYTES)?;

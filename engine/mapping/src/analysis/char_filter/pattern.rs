@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Filtered, Writing};
-use crate::analysis::regex::{Pattern, Replacement, Span};
+use crate::analysis::regex::{BACKTRACKING, Pattern, Replacement, Span};
 use crate::analysis::room::{Flow, ON, Room};
 
 /// The filter.
@@ -40,6 +40,9 @@ impl PatternReplaceChars {
         with: &mut String,
         out: &mut Writing<'_>,
     ) -> Flow {
+        if self.pattern.backtracks() {
+            out.room.spend(BACKTRACKING)?;
+        }
         out.keep(&text[at..start])?;
         // Here for a moment, beside where it goes.
         let _held = out.room.hold(self.replacement.len_bytes(spans))?;

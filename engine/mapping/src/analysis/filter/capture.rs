@@ -1,7 +1,7 @@
 //! `pattern_capture`: what the groups of patterns catch in a token, beside it.
 
 use super::multi::EachOne;
-use crate::analysis::regex::Pattern;
+use crate::analysis::regex::{Pattern, cost};
 use crate::analysis::room::{ON, Room};
 use crate::analysis::stage::{Fold, Next, Stage};
 use crate::analysis::token::Tok;
@@ -28,6 +28,7 @@ impl Fold for PatternCapture {
             let mut caught: Vec<Vec<(usize, usize)>> = Vec::new();
             let mut held = room.hold(token.term.len())?;
             for pattern in &self.patterns {
+                room.spend(cost(pattern).of(token.term.len()))?;
                 let mut spans = Vec::new();
                 let mut flow = ON;
                 pattern.each(&token.term, |groups| {

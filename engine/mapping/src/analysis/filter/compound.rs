@@ -2,6 +2,7 @@
 
 use super::StopWords;
 use super::multi::EachOne;
+use crate::analysis::effort::TOKEN;
 use crate::analysis::room::{ON, Room};
 use crate::analysis::stage::{Fold, Next, Stage};
 use crate::analysis::token::Tok;
@@ -38,6 +39,11 @@ impl Fold for Decompounder {
             if len < self.word_min {
                 return ON;
             }
+            // Each length is looked for at each place.
+            let sizes =
+                self.part_max.min(len).saturating_sub(self.part_min).saturating_add(1) as u64;
+            let each = TOKEN.saturating_add(sizes).saturating_mul(sizes);
+            room.spend(each.saturating_mul(len as u64))?;
             for start in 0..=len.saturating_sub(self.part_min) {
                 let mut longest = None;
                 for size in self.part_min..=self.part_max.min(len - start) {

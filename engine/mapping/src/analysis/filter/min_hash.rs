@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use base::hash::murmur3_128;
 
+use crate::analysis::effort::TOKEN;
 use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
@@ -41,9 +42,9 @@ impl MinHash {
 }
 
 impl Fold for MinHash {
-    fn stage<'s>(&'s self, _room: &'s Room) -> Box<dyn Stage + 's> {
+    fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         let of_each = (0..self.hash_count).map(|at| pair(&(at as u32).to_be_bytes())).collect();
-        Box::new(Gathering { of: self, of_each, sets: Vec::new(), end: 0 })
+        Box::new(Gathering { of: self, of_each, sets: Vec::new(), end: 0, room })
     }
 }
 
@@ -54,11 +55,13 @@ struct Gathering<'f> {
     /// The least values of each bucket of each hash; empty before the first token.
     sets: Vec<BTreeSet<Pair>>,
     end: u32,
+    room: &'f Room,
 }
 
 impl Stage for Gathering<'_> {
     fn token(&mut self, token: &mut Tok, _next: Next<'_>) -> Flow {
         let MinHash { hash_count, bucket_count, set_size, .. } = *self.of;
+        self.room.spend(TOKEN.saturating_mul(hash_count as u64))?;
         if self.sets.is_empty() {
             self.sets = vec![BTreeSet::new(); hash_count * bucket_count];
         }

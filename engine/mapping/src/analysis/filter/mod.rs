@@ -44,7 +44,8 @@ pub use synonym::{Rules, Synonyms, parse_solr, parse_wordnet};
 
 use std::sync::Arc;
 
-use super::regex::Expands as _;
+use super::effort::Cost;
+use super::regex::{Expands as _, cost};
 use super::stage::Fold;
 use super::stem::Stemmer;
 use super::token::TokenKind;
@@ -255,6 +256,19 @@ impl Filter {
             Self::Lowercase | Self::Stop(_) | Self::Possessive | Self::Porter | Self::Fold(_) => {}
         }
         true
+    }
+
+    /// What it costs to apply it to a token, where it is no fold.
+    fn cost(&self) -> Cost {
+        match self {
+            Self::PatternReplace(replace) => cost(&replace.pattern),
+            _ => Cost::PLAIN,
+        }
+    }
+
+    /// What it costs to apply some to a token, one after the other.
+    pub(super) fn cost_of(filters: &[Self]) -> Cost {
+        filters.iter().map(Self::cost).fold(Cost::default(), Cost::and)
     }
 
     /// Bytes that a chain makes of one, about: what only changes words counts where it may put much in place of

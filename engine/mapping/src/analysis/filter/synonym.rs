@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::hash::Map;
 
+use crate::analysis::effort::TOKEN;
 use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
@@ -62,6 +63,16 @@ impl Rules {
         let made = meaning.bytes / len_bytes(input).max(1) + usize::from(meaning.keeps);
         self.expansion = self.expansion.max(u32::try_from(made).unwrap_or(u32::MAX));
         Ok(())
+    }
+
+    /// What it costs to look for a run at the beginning of `tokens`: each length is hashed.
+    fn cost(&self, tokens: &VecDeque<Tok>) -> u64 {
+        let tried = tokens.iter().take(self.longest);
+        let ends = tried.scan(0, |len, token| {
+            *len += token.term.len() as u64 + 1;
+            Some(TOKEN + *len / 2)
+        });
+        ends.sum()
     }
 
     /// The longest run at the beginning of `tokens` that means something.
@@ -337,6 +348,7 @@ impl<'f> Overlay<'f> {
     /// Gives what stands at the front: one token, or all tokens of a match.
     fn step(&mut self, next: Next<'_>) -> Flow {
         let rules: &'f Rules = self.rules;
+        self.room.spend(rules.cost(&self.ahead))?;
         let Some((len, meaning)) = rules.longest_match(&self.ahead) else {
             return self.give(true, next);
         };
@@ -431,6 +443,7 @@ impl Drop for Paths<'_> {
 
 impl Paths<'_> {
     fn step(&mut self, next: Next<'_>) -> Flow {
+        self.room.spend(self.rules.cost(&self.ahead))?;
         let Some((len, meaning)) = self.rules.longest_match(&self.ahead) else {
             if let Some(mut token) = self.ahead.pop_front() {
                 self.room.give_back(token.term.len());
