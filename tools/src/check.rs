@@ -23,7 +23,7 @@ use json::{Value, json};
 use crate::command;
 use crate::config::{data_folder, security};
 use crate::failure::{Code, Failure, Result};
-use crate::folder::{Folder, read_sealed};
+use crate::folder::{Folder, Part, read_sealed};
 
 /// Something that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,12 +93,13 @@ pub fn run(options: &command::Check) -> Result<()> {
         let file = format!("node/{name}");
         match read_sealed(&folder.node(name)) {
             Ok(Some(_)) => {}
-            // It is made before the state is.
-            Ok(None) if !folder.path().join("cluster").exists() => {}
+            // It is made before anything else is.
+            Ok(None) if !folder.holds_any() => {}
             Ok(None) => report.damages.push(Damage::file(file, "it is missing")),
             Err(failure) => report.damages.push(Damage::file(file, failure)),
         }
     }
+    tell_lost(&folder, &mut report);
     let (tell, told) = mpsc::channel();
     let seed = (folder.path().to_owned(), report, tell);
     let running = runtime::start(vec![seed], move |core, (folder, mut report, tell)| async move {
@@ -116,6 +117,22 @@ pub fn run(options: &command::Check) -> Result<()> {
         0 => Ok(()),
         1 => Err(Failure::new(Code::Failed, "1 damage found")),
         count => Err(Failure::new(Code::Failed, format!("{count} damages found"))),
+    }
+}
+
+/// Tells of parts that were there and are gone, where the walk cannot know of them.
+fn tell_lost(folder: &Folder, report: &mut Report) {
+    // What cannot be read was told.
+    let is_lost = |part| folder.is_lost(part).unwrap_or(false);
+    if !is_lost(Part::Cluster) {
+        return;
+    }
+    let what =
+        "it is missing, and with it which indices, aliases, templates and settings there are";
+    report.damages.push(Damage::file(Part::Cluster.folder(), what));
+    if is_lost(Part::Authz) {
+        let what = "it is missing, and with it users, roles and keys";
+        report.damages.push(Damage::file(Part::Authz.folder(), what));
     }
 }
 

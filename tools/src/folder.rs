@@ -12,8 +12,8 @@
 //! 2. A file is written whole: another name, synced, renamed, its folder synced.
 //! 3. While a [`Folder`] is locked, no other process serves from it, also where somebody removes the file
 //!    that says which one does.
-//! 4. What belongs together is not made anew where a part of it is lost: a keystore beside users and keys, users
-//!    and keys beside the node that had some.
+//! 4. What belongs together is not made anew where a part of it is lost: who the node is beside anything it held, a
+//!    keystore beside users and keys, users and keys or the cluster state beside the node that had some.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -112,6 +112,16 @@ impl Folder {
     /// Keeps every other process out, or says which one is in.
     pub fn lock(&self) -> Result<Lock> {
         let path = self.node("lock");
+        if !self.path.join("node").is_dir() && self.holds_any() {
+            return Err(Failure::new(
+                Code::Folder,
+                format!(
+                    "{} is missing, and with it who this node is (identity) and its secret (keystore); bring it \
+                     back from a copy of the data folder",
+                    self.path.join("node").display()
+                ),
+            ));
+        }
         let failed = |error: &dyn std::fmt::Display| Failure::file("locking", &path, error);
         let mut file = open_lock(&path).map_err(|error| failed(&error))?;
         let folder = File::open(&self.path).map_err(|error| failed(&error))?;
@@ -210,7 +220,15 @@ impl Folder {
             BASE64.encode(bytes)
         };
         let known = read_sealed(&path)?;
-        if known.is_none() && self.path.join("cluster").exists() {
+        if known.is_none() && self.holds_any() {
+            if !self.node("keystore").exists() {
+                return Err(lost(
+                    &self.path.join("node"),
+                    "or what was in it, and with it the ids by which others know this node and its cluster, and the \
+                     secret by which tokens are told",
+                    r#"write {"format":1} into node/identity: new ids are drawn then. Move the folder authz away, too, and make an empty one in its place: `elastic` gets a new password, and users, roles, API keys and clients are to be made again"#,
+                ));
+            }
             return Err(lost(
                 &path,
                 "and with it the ids by which others know this node and its cluster",
@@ -244,26 +262,72 @@ impl Folder {
     /// Where there were some, and they are gone: new ones would let in whoever is first to be told the password
     /// of `elastic`.
     pub fn claim_authz(&self) -> Result<()> {
-        const NOTED: &str = "authz";
-        let (path, identity) = (self.path.join("authz"), self.node("identity"));
-        let mut value = read_sealed(&identity)?.unwrap_or_else(Value::object);
-        let is_noted = value.get(NOTED) == Some(&Value::Bool(true));
-        if is_noted && !path.is_dir() {
-            return Err(lost(
-                &path,
-                "and with it all users, roles, API keys and grants of this node",
-                "make an empty folder there: `elastic` gets a new password then, and everything else is to be \
-                 made again",
-            ));
+        self.claim(
+            Part::Authz,
+            "and with it all users, roles, API keys and grants of this node",
+            "make an empty folder there: `elastic` gets a new password then, and everything else is to be made \
+             again",
+        )
+    }
+
+    /// Makes the folder of the cluster state at the first start, and notes that there is one; before anything is
+    /// put beside it.
+    ///
+    /// # Errors
+    /// Where there was one, and it is gone: indices, templates and settings would be so, too, without a word.
+    pub fn claim_cluster(&self) -> Result<()> {
+        self.claim(
+            Part::Cluster,
+            "and with it which indices, aliases, templates and settings there are",
+            "make an empty folder there, and move the folder indices away: all of them are to be made again",
+        )
+    }
+
+    /// Makes a part of the folder at the first start, and notes that it is there.
+    fn claim(&self, part: Part, with_it: &str, otherwise: &str) -> Result<()> {
+        if self.is_lost(part)? {
+            return Err(lost(&self.part(part), with_it, otherwise));
         }
-        make_private(&path).map_err(|error| Failure::file("making", &path, &error))?;
-        if is_noted {
+        let (path, identity) = (self.part(part), self.node("identity"));
+        let made = make_private(&path).and_then(|()| sync_folder_of(&path));
+        made.map_err(|error| Failure::file("making", &path, &error))?;
+        let mut value = read_sealed(&identity)?.unwrap_or_else(Value::object);
+        if notes(&value, part) {
             return Ok(());
         }
         let Some(members) = value.as_object_mut() else { return Ok(()) };
         members.remove("checksum");
-        members.insert(NOTED, true);
+        members.insert(part.noted(), true);
         save(&identity, sealed(&value).as_bytes(), 0o600)
+    }
+
+    /// Was there such a part, and is it gone?
+    ///
+    /// # Errors
+    /// Who the node is cannot be read.
+    pub fn is_lost(&self, part: Part) -> Result<bool> {
+        if self.part(part).is_dir() {
+            return Ok(false);
+        }
+        if read_sealed(&self.node("identity"))?.is_some_and(|value| notes(&value, part)) {
+            return Ok(true);
+        }
+        // Before it was noted, users and keys were never made without a cluster state.
+        Ok(part == Part::Cluster && self.has_entries("authz"))
+    }
+
+    /// Is there anything beside `node/` and `certs/` that a node held?
+    pub fn holds_any(&self) -> bool {
+        ["cluster", "authz", "indices"].iter().any(|part| self.path.join(part).exists())
+    }
+
+    fn has_entries(&self, name: &str) -> bool {
+        let entries = std::fs::read_dir(self.path.join(name));
+        entries.is_ok_and(|mut entries| entries.next().is_some())
+    }
+
+    fn part(&self, part: Part) -> PathBuf {
+        self.path.join(part.folder())
     }
 
     /// Makes the keystore at the first start: the key under which tokens are hashed at rest.
@@ -275,8 +339,7 @@ impl Folder {
         if read_sealed(&path)?.is_some() {
             return Ok(());
         }
-        let users = std::fs::read_dir(self.path.join("authz"));
-        if users.is_ok_and(|mut entries| entries.next().is_some()) {
+        if self.has_entries("authz") {
             return Err(lost(
                 &path,
                 "and no token, code or session that users and clients hold can be told without it",
@@ -300,6 +363,38 @@ impl Folder {
             Failure::new(Code::Setting, format!("{}: it holds no secret", path.display()))
         })
     }
+}
+
+/// A part of the data folder that is made once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The cluster state.
+    Cluster,
+    /// Users, roles, keys and grants.
+    Authz,
+}
+
+impl Part {
+    /// The name of its folder.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Authz => "authz",
+        }
+    }
+
+    /// The member of the identity that notes it.
+    const fn noted(self) -> &'static str {
+        match self {
+            Self::Cluster => "state",
+            Self::Authz => "authz",
+        }
+    }
+}
+
+/// Does the identity note that such a part was made?
+fn notes(identity: &Value, part: Part) -> bool {
+    identity.get(part.noted()) == Some(&Value::Bool(true))
 }
 
 /// A part of the data folder is gone, and is not made anew without a word.
@@ -410,180 +505,4 @@ fn sync_folder_of(path: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    struct Temporary(PathBuf);
-
-    impl Temporary {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("corelode-{name}-{}", std::process::id()));
-            Self(path)
-        }
-    }
-
-    impl Drop for Temporary {
-        fn drop(&mut self) {
-            if let Err(error) = std::fs::remove_dir_all(&self.0) {
-                eprintln!("{error}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_folder_is_private_and_used_by_one() {
-        let temporary = Temporary::new("lock");
-        let folder = Folder::make(&temporary.0).expect("made");
-        for path in [folder.path().to_owned(), folder.path().join("node")] {
-            let mode = std::fs::metadata(path).expect("there").permissions().mode();
-            assert_eq!(mode & 0o777, 0o700);
-        }
-        let lock = folder.lock().expect("free");
-        let second = folder.lock().expect_err("taken");
-        assert_eq!(second.code, Code::Folder);
-        let me = format!("process {}", std::process::id());
-        assert!(second.sentence.contains(&me), "{second}");
-        std::fs::remove_file(folder.node("lock")).expect("somebody tidies up");
-        let third = folder.lock().expect_err("the node runs still");
-        assert_eq!(third.code, Code::Folder);
-        drop(lock);
-        folder.lock().expect("free again");
-    }
-
-    /// Once an empty state was made in place of a lost one, and `elastic` with a new password.
-    #[test]
-    fn users_and_keystore_are_not_made_anew_where_one_of_them_is_lost() {
-        let temporary = Temporary::new("lost");
-        let folder = Folder::make(&temporary.0).expect("made");
-        let random = runtime::RuntimeRandom::new();
-        let identity = folder.identity(&random).expect("drawn");
-        folder.make_keystore(&random).expect("made");
-        folder.claim_authz().expect("the first start");
-        let authz = folder.path().join("authz");
-        assert!(authz.is_dir());
-        folder.claim_authz().expect("the second");
-        assert_eq!(folder.identity(&random).expect("kept").node, identity.node);
-        std::fs::remove_dir(&authz).expect("empty still");
-        let failure = folder.claim_authz().expect_err("lost");
-        assert!(failure.sentence.contains("authz is missing"), "{failure}");
-        assert!(failure.sentence.contains("make an empty folder there"), "{failure}");
-        std::fs::create_dir(&authz).expect("as it says");
-        folder.claim_authz().expect("somebody decided so");
-        std::fs::write(authz.join("snapshot"), b"users").expect("written");
-        std::fs::remove_file(folder.node("keystore")).expect("lost");
-        let failure = folder.make_keystore(&random).expect_err("lost");
-        assert!(failure.sentence.contains("keystore is missing"), "{failure}");
-        assert!(!folder.node("keystore").exists());
-    }
-
-    #[test]
-    fn a_file_is_one_commands_at_a_time_and_is_waited_for() {
-        let temporary = Temporary::new("file-lock");
-        let folder = Folder::make(&temporary.0).expect("made");
-        let lock = folder.lock_file("users", Duration::ZERO).expect("free");
-        let refused = folder.lock_file("users", Duration::ZERO).expect_err("taken");
-        assert!(refused.sentence.starts_with("another command is changing "), "{refused}");
-        let waiting = {
-            let folder = folder.clone();
-            std::thread::spawn(move || folder.lock_file("users", Duration::from_secs(60)))
-        };
-        drop(lock);
-        waiting.join().expect("no panic").expect("free again");
-    }
-
-    #[test]
-    fn a_node_stays_who_it_is() {
-        let temporary = Temporary::new("identity");
-        let folder = Folder::make(&temporary.0).expect("made");
-        let random = runtime::RuntimeRandom::new();
-        let identity = folder.identity(&random).expect("drawn");
-        assert_eq!(identity.node.len(), 22);
-        assert_ne!(identity.node, identity.cluster);
-        let again = folder.identity(&random).expect("kept");
-        assert_eq!((again.node, again.cluster), (identity.node, identity.cluster));
-        assert_eq!(again.start.len(), 22);
-        assert_ne!(again.start, identity.start, "each start has its own");
-        folder.make_keystore(&random).expect("made");
-        let before = std::fs::read(folder.node("keystore")).expect("there");
-        folder.make_keystore(&random).expect("there already");
-        assert_eq!(std::fs::read(folder.node("keystore")).expect("there"), before);
-        let mode = std::fs::metadata(folder.node("keystore")).expect("there").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
-
-    /// Others knew the cluster by an id that was another after the file was lost, and nobody was told.
-    #[test]
-    fn a_lost_identity_is_not_made_anew_beside_what_the_node_held() {
-        let temporary = Temporary::new("lost-identity");
-        let folder = Folder::make(&temporary.0).expect("made");
-        let random = runtime::RuntimeRandom::new();
-        let before = folder.identity(&random).expect("drawn");
-        std::fs::create_dir(temporary.0.join("cluster")).expect("made");
-        std::fs::remove_file(folder.node("identity")).expect("removed");
-        let failure = folder.identity(&random).expect_err("lost");
-        assert!(failure.sentence.contains(r#"write {"format":1} into it"#), "{failure}");
-        save(&folder.node("identity"), br#"{"format":1}"#, 0o600).expect("written");
-        let after = folder.identity(&random).expect("drawn anew, as the sentence says");
-        assert_ne!(after.cluster, before.cluster);
-        assert_eq!(folder.identity(&random).expect("kept").cluster, after.cluster);
-    }
-
-    /// Killed starts left one each, and nothing removed them.
-    #[test]
-    fn probes_of_killed_starts_are_swept() {
-        let temporary = Temporary::new("probes");
-        let folder = Folder::make(&temporary.0).expect("made");
-        std::fs::create_dir(temporary.0.join("authz")).expect("made");
-        let left = ["node/io-probe-0123.tmp", "authz/io-probe-4567.tmp"];
-        let others =
-            ["node/io-probe", "node/io-probe-notes.tmp", "authz/snapshot.tmp", "io-probe-01.tmp"];
-        for file in left.iter().chain(&others) {
-            std::fs::write(temporary.0.join(file), "").expect("written");
-        }
-        let kept =
-            ["node/io-probe-89ab.tmp", "node/io-probe-cdef.tmp"].map(|it| temporary.0.join(it));
-        std::fs::write(&kept[0], "somebody's").expect("written");
-        std::fs::create_dir(&kept[1]).expect("made");
-        folder.sweep_probes().expect("swept");
-        assert!(left.iter().all(|file| !temporary.0.join(file).exists()));
-        assert!(others.iter().all(|file| temporary.0.join(file).exists()), "others' stay");
-        assert!(kept.iter().all(|path| path.exists()), "what is not empty, or a folder, stays");
-    }
-
-    #[test]
-    fn a_later_form_is_refused_with_both_versions_named() {
-        let temporary = Temporary::new("later");
-        let folder = Folder::make(&temporary.0).expect("made");
-        save(&folder.node("identity"), br#"{"format":9}"#, 0o600).expect("written");
-        let failure = folder.identity(&runtime::RuntimeRandom::new()).expect_err("too new");
-        assert_eq!(failure.code, Code::Setting);
-        assert!(failure.sentence.contains("version 9"), "{failure}");
-        assert!(failure.sentence.contains("knows 1"), "{failure}");
-    }
-
-    #[test]
-    fn no_bit_of_identity_and_keystore_may_be_another() {
-        let temporary = Temporary::new("sealed");
-        let folder = Folder::make(&temporary.0).expect("made");
-        let random = runtime::RuntimeRandom::new();
-        folder.identity(&random).expect("drawn");
-        folder.make_keystore(&random).expect("made");
-        for name in ["identity", "keystore"] {
-            let path = folder.node(name);
-            let whole = std::fs::read(&path).expect("there");
-            assert!(read_sealed(&path).expect("whole").is_some());
-            for bit in 0..whole.len() * 8 {
-                let mut bytes = whole.clone();
-                bytes[bit / 8] ^= 1 << (bit % 8);
-                std::fs::write(&path, bytes).expect("written");
-                assert!(read_sealed(&path).is_err(), "{name}: bit {bit}");
-            }
-        }
-        // As it was written before.
-        let older = format!(r#"{{"format":1,"pepper":"{}"}}"#, BASE64.encode([7; PEPPER_BYTES]));
-        std::fs::write(folder.node("keystore"), older).expect("written");
-        assert_eq!(folder.pepper().expect("read"), [7; PEPPER_BYTES]);
-    }
-}
+mod tests;

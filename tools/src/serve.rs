@@ -119,6 +119,7 @@ pub fn run(options: &Serve) -> Result<()> {
     }
     note_small_memory(settings.memory_bytes);
     let identity = folder.identity(&RuntimeRandom::new())?;
+    folder.claim_cluster()?;
     if settings.security {
         folder.claim_authz()?;
     }
