@@ -118,6 +118,13 @@ pub struct Core<E: Env> {
     directory: RefCell<Watch<Directory>>,
 }
 
+/// Which workers do a job.
+enum Pool {
+    Heavy,
+    Documents(Lane),
+    Search(Lane),
+}
+
 impl<E: Env> Core<E> {
     /// Starts core `id`: it answers messages from now on. Core 0 also opens the cluster state and
     /// begins to open every shard; when this returns there, every index is known.
@@ -231,7 +238,7 @@ impl<E: Env> Core<E> {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {
-        self.work_as(None, job).await
+        self.work_as(Pool::Heavy, job).await
     }
 
     /// As [`Core::work`], for a step of a search, or what is like one: callers have turns, and nobody's
@@ -243,21 +250,35 @@ impl<E: Env> Core<E> {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {
-        self.work_as(Some(self.turns.current()), job).await
+        self.work_as(Pool::Search(self.turns.current()), job).await
     }
 
-    /// As [`Core::work`], or as [`Core::work_in_turn`] for whose turn it is.
+    /// As [`Core::work`], for reading documents of an index: those of others do not stand behind them.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub(crate) async fn work_on_document<T: Send + 'static>(
+        &self,
+        index: [u8; 16],
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> env::Result<T> {
+        self.work_as(Pool::Documents(Lane::of_id(index)), job).await
+    }
+
+    /// As [`Core::work`], by workers of this kind.
     async fn work_as<T: Send + 'static>(
         &self,
-        lane: Option<Lane>,
+        pool: Pool,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {
         let _held = self.turns.hold();
         let asking = Arc::new(());
         let job = while_asked(&asking, job);
-        let done = match lane {
-            None => self.env.spawn().work(job).await?,
-            Some(lane) => self.env.spawn().work_in_turn(lane, job).await?,
+        let spawn = self.env.spawn();
+        let done = match pool {
+            Pool::Heavy => spawn.work(job).await?,
+            Pool::Documents(lane) => spawn.work_on_document(lane, job).await?,
+            Pool::Search(lane) => spawn.work_in_turn(lane, job).await?,
         };
         drop(asking);
         Ok(done.expect("who asked is still here"))

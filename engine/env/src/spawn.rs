@@ -68,6 +68,16 @@ pub trait Spawn: Clone + 'static {
         self.work(job).await
     }
 
+    /// As [`Spawn::work`], for reading a document whose analyzers may take seconds: those of other lanes, which
+    /// are those of other indices, do not stand behind it.
+    async fn work_on_document<T: Send + 'static>(
+        &self,
+        _lane: Lane,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work(job).await
+    }
+
     /// As [`Spawn::work_in_turn`], for a job that nobody waits for; it may run here, where there is no room for
     /// one more.
     fn work_unawaited(&self, _lane: Lane, job: impl FnOnce() + Send + 'static) {

@@ -58,6 +58,14 @@ pub const CREDIT: Duration = Duration::from_millis(10);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane(pub u64);
 
+impl Lane {
+    /// The lane of what goes by such an id.
+    pub fn of_id(id: [u8; 16]) -> Self {
+        let id = u128::from_be_bytes(id);
+        Self((id ^ (id >> 64)) as u64)
+    }
+}
+
 /// No more of a lane is taken in now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowded {

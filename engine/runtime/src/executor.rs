@@ -31,7 +31,7 @@ use crate::probe::Probe;
 use crate::random::RuntimeRandom;
 use crate::stretch::Watch;
 use crate::watchdog::{Beat, Watchdog};
-use crate::workers::{Short, Workers};
+use crate::workers::{Pool, Short, Workers};
 
 const PREEMPT_TIMER: Duration = Duration::from_millis(10);
 const IO_MEMORY_BYTES: usize = 64 << 10;
@@ -205,7 +205,8 @@ impl RuntimeSpawn {
     pub(crate) fn new(workers: Workers, watch: Rc<Watch>) -> Result<Self> {
         let yielded = Rc::new(Cell::new(Instant::now()));
         let poke = Rc::new(Poke::new()?);
-        let pauses = Rc::new(Pauses::new(workers.heavy.clone()));
+        let pauses = [&workers.heavy, &workers.documents].map(Pool::clone);
+        let pauses = Rc::new(Pauses::new(pauses.into()));
         let (within, giving) = (Rc::default(), Rc::default());
         Ok(Self { workers, yielded, watch, poke, pauses, within, giving })
     }
@@ -320,6 +321,14 @@ impl Spawn for RuntimeSpawn {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.workers.search.run_for(lane, "step of a search", job).await
+    }
+
+    async fn work_on_document<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.workers.documents.run_for(lane, "a document", job).await
     }
 
     fn work_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {

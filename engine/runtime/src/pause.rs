@@ -29,14 +29,14 @@ const STARVED_PART: u32 = 16;
 /// One executor's pauses.
 #[derive(Debug)]
 pub(crate) struct Pauses {
-    workers: Pool,
+    workers: Box<[Pool]>,
     /// When it was looked last while jobs ran, and how much time they had had.
     looked: Cell<Option<(Instant, Duration)>>,
 }
 
 impl Pauses {
     /// For jobs of `workers`.
-    pub(crate) fn new(workers: Pool) -> Self {
+    pub(crate) fn new(workers: Box<[Pool]>) -> Self {
         Self { workers, looked: Cell::default() }
     }
 
@@ -47,20 +47,25 @@ impl Pauses {
         }
     }
 
+    /// Processor time that the jobs have had.
+    fn time(&self) -> Duration {
+        self.workers.iter().map(Pool::time).sum()
+    }
+
     fn is_needed(&self, now: Instant) -> bool {
-        if !self.workers.is_busy() {
+        if !self.workers.iter().any(Pool::is_busy) {
             self.looked.set(None);
             return false;
         }
         let Some((before, had)) = self.looked.get() else {
-            self.looked.set(Some((now, self.workers.time())));
+            self.looked.set(Some((now, self.time())));
             return false;
         };
         let wall = now.saturating_duration_since(before);
         if wall < EVERY {
             return false;
         }
-        let time = self.workers.time();
+        let time = self.time();
         self.looked.set(Some((now, time)));
         time.saturating_sub(had) < wall / STARVED_PART
     }
@@ -81,7 +86,7 @@ mod tests {
         let options =
             PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max: 8, of_one };
         let pool = Pool::start(&options).expect("threads can be made");
-        let pauses = Pauses::new(pool.clone());
+        let pauses = Pauses::new([pool.clone()].into());
         let begun = Instant::now();
         assert!(!pauses.is_needed(begun), "there is no job");
         // A job that waits has no processor, as if others had them all.

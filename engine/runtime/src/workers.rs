@@ -1,22 +1,27 @@
 //! Threads beside the executors, for work that would stall a core.
 //!
-//! Four pools, so that no kind waits behind another:
+//! Five pools, so that no kind waits behind another:
 //!
-//! | pool     | threads                      | priority | for                                    |
-//! |----------|------------------------------|----------|----------------------------------------|
-//! | `heavy`  | half the cores, at least one | lowest   | merges, dictionaries, big documents    |
-//! | `search` | the cores and one, at least four | lowest | steps of searches that no core can give |
-//! | `short`  | one, or as set               | low      | password hashes: somebody waits        |
-//! | `files`  | one for each core            | normal   | calls that io_uring does not offer     |
+//! | pool        | threads                          | priority | for                                     |
+//! |-------------|----------------------------------|----------|-----------------------------------------|
+//! | `heavy`     | half the cores, at least one     | lowest   | merges, dictionaries                    |
+//! | `documents` | the cores and one, at least four | lowest   | large documents, and costly ones        |
+//! | `search`    | the cores and one, at least four | lowest   | steps of searches that no core can give |
+//! | `short`     | one, or as set                   | low      | password hashes: somebody waits         |
+//! | `files`     | one for each core                | normal   | calls that io_uring does not offer      |
 //!
 //! A step of a dear search may take seconds, and a caller may ask for hundreds of them. So these have more threads
 //! than there are processors, which the kernel shares out; callers have turns, and none has the last thread
 //! ([`line`]). On one thread, first come first served, one order by ten thousand keys let everybody's documents of
 //! 40 KB wait 4.8 s, and everybody's phrases 12 s.
 //!
+//! So it is with documents, for an analyzer may make seconds of 80 KB: there an index is what a caller is there, and
+//! those of other indices have turns and a thread. How long one may take is bounded by whoever asks. Those of the
+//! same index wait for it where all threads but one have some of these.
+//!
 //! Always true
 //! 1. A job that panics ends alone: its caller gets an error, the thread goes on.
-//! 2. `heavy`, `search` and `short` refuse (`Busy`) beyond their bound; `files` holds at most what the
+//! 2. `heavy`, `documents`, `search` and `short` refuse (`Busy`) beyond their bound; `files` holds at most what the
 //!    callers await, each of them one job.
 //! 3. Jobs that nobody awaits any more still run: they may hold half a rename.
 
@@ -250,6 +255,8 @@ impl Drop for Owner {
 pub struct Workers {
     /// Long work.
     pub heavy: Pool,
+    /// Documents whose reading takes long, by indices in turns.
+    pub documents: Pool,
     /// Long steps of searches, by callers in turns.
     pub search: Pool,
     /// Work of milliseconds that somebody waits for.
@@ -277,7 +284,8 @@ impl Workers {
     /// Starts them for `cores` executors.
     pub fn start(cores: usize, short: Short) -> Result<Self> {
         // One caller can fill all processors, and never has the thread that others need.
-        let searching = (cores + 1).max(4);
+        let many = (cores + 1).max(4);
+        let of_one = OfOne { running_max: many - 1, waiting_max: 512 };
         Ok(Self {
             heavy: Pool::start(&PoolOptions {
                 name: "heavy",
@@ -286,12 +294,19 @@ impl Workers {
                 waiting_max: 1024,
                 of_one: OfOne::ALL,
             })?,
-            search: Pool::start(&PoolOptions {
-                name: "search",
-                threads: searching,
+            documents: Pool::start(&PoolOptions {
+                name: "documents",
+                threads: many,
                 niceness: 19,
                 waiting_max: 1024,
-                of_one: OfOne { running_max: searching - 1, waiting_max: 512 },
+                of_one,
+            })?,
+            search: Pool::start(&PoolOptions {
+                name: "search",
+                threads: many,
+                niceness: 19,
+                waiting_max: 1024,
+                of_one,
             })?,
             short: Pool::start(&PoolOptions {
                 name: "short",
@@ -388,7 +403,7 @@ mod tests {
         let load = workers.search.load();
         assert_eq!((load.threads, load.active, load.waiting), (4, 4, 5));
         // Documents wait for none of them, nor do searches for documents.
-        let document = Blocked::ask(&workers.heavy, Lane::default(), &begins);
+        let document = Blocked::ask(&workers.documents, Lane::default(), &begins);
         assert_eq!(begun.recv(), Ok(Lane::default()));
         other.end();
         let another = Blocked::ask(&workers.search, few, &begins);
@@ -402,6 +417,31 @@ mod tests {
         for job in greedy {
             assert_eq!(job.asks.join().expect("no panic"), Ok(()));
         }
+    }
+
+    /// One document of three multiplexers took the one thread for four seconds, and with it every index.
+    #[test]
+    fn documents_of_one_index_leave_a_thread_for_others() {
+        let workers = Workers::start(1, Short::default()).expect("threads can be made");
+        let (costly, other) = (Lane(1), Lane(2));
+        let (begins, begun) = mpsc::channel();
+        let mut jobs: Vec<Blocked> =
+            (0..4).map(|_| Blocked::ask(&workers.documents, costly, &begins)).collect();
+        for _ in 0..3 {
+            assert_eq!(begun.recv(), Ok(costly));
+        }
+        while workers.documents.waiting_count() < 1 {
+            std::thread::yield_now();
+        }
+        let quick = Blocked::ask(&workers.documents, other, &begins);
+        assert_eq!(begun.recv(), Ok(other));
+        quick.end();
+        // Nor do merges wait for documents.
+        let merge = Blocked::ask(&workers.heavy, Lane::default(), &begins);
+        assert_eq!(begun.recv(), Ok(Lane::default()));
+        merge.end();
+        jobs.iter().for_each(|job| job.release.send(()).expect("it waits or runs"));
+        jobs.drain(..).for_each(|job| assert_eq!(job.asks.join().expect("no panic"), Ok(())));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use env::budget::{Advance, Lease};
 use env::published::Published;
 use env::queue::Queue;
 use env::rising::RisingNumber;
+use env::turns::Lane;
 use env::{Clock, Disk, Env, Spawn, reply};
 use mapping::Mapping;
 use mapping::document::Parser;
@@ -345,12 +346,35 @@ impl<E: Env> Inner<E> {
         job: impl FnOnce() -> T + Clone + Send + 'static,
     ) -> Result<T> {
         loop {
-            match self.env.spawn().work(job.clone()).await {
-                Err(error) if error.kind == env::ErrorKind::Busy => {
-                    self.env.clock().sleep(BUSY_PAUSE).await;
-                }
-                answer => return Ok(answer?),
+            let done = self.env.spawn().work(job.clone()).await;
+            if let Some(done) = self.unless_busy(done).await? {
+                return Ok(done);
             }
+        }
+    }
+
+    /// As [`Self::work`], for reading a document: those of other indices do not stand behind it.
+    pub(crate) async fn work_on_document<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> Result<T> {
+        let lane = Lane::of_id(self.id.index);
+        loop {
+            let done = self.env.spawn().work_on_document(lane, job.clone()).await;
+            if let Some(done) = self.unless_busy(done).await? {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// What a worker made; nothing, some time later, where too many wait for one.
+    async fn unless_busy<T>(&self, done: env::Result<T>) -> Result<Option<T>> {
+        match done {
+            Err(error) if error.kind == env::ErrorKind::Busy => {
+                self.env.clock().sleep(BUSY_PAUSE).await;
+                Ok(None)
+            }
+            done => Ok(Some(done?)),
         }
     }
 

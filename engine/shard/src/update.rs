@@ -17,7 +17,8 @@ use base::{PrimaryTerm, SeqNo};
 use env::{Bytes, Clock, Env};
 use json::Value;
 use mapping::Mapping;
-use mapping::document::{Arena, Mode, Parsed, Parser};
+use mapping::analysis::effort::{Exhausted, within};
+use mapping::document::{Arena, Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
 
 use base::planted::{Fault, planted};
 
@@ -128,32 +129,39 @@ impl<E: Env> Inner<E> {
         let mapping = self.mapping.borrow().clone();
         let is_routed = routing.is_some();
         let read = Made { mapping: Arc::clone(&mapping), id: id.clone(), is_routed, unseen };
-        let (source, parsed, place): (_, _, fn(u32) -> Place) =
-            if mapping.reading_bytes(source.len()) <= HERE_BYTES_MAX {
-                let mut parser = self.parser.borrow_mut();
-                let (source, parsed) = read.read(&mut parser, source, &mut updated.arena)?;
-                (source, parsed, Place::Part)
-            } else {
-                let bytes = mapping.reading_bytes(source.len());
-                let lease = self.lease.clone();
-                let job = move || {
-                    let mut arena = Arena::bounded(lease.total_bytes() / 4).paid_by(lease);
-                    let done = read.read(&mut Parser::new(), source, &mut arena);
-                    arena.settle();
-                    (done, arena)
-                };
-                let (read, arena) = self.aside(bytes, job).await?;
-                let (source, parsed) = read?;
-                // It has an arena for itself: its number is that.
-                let parsed = parsed.map(|parsed| match parsed {
-                    Parsed::Ready(_) => {
-                        updated.aside.push(arena);
-                        Parsed::Ready(updated.aside.len() - 1)
-                    }
-                    needs => needs,
-                });
-                (source, parsed, Place::Aside)
+        let mut here = None;
+        if mapping.reading_bytes(source.len()) <= HERE_BYTES_MAX {
+            let (mut parser, read) = (self.parser.borrow_mut(), read.clone());
+            let read = || read.read(&mut parser, source.clone(), &mut updated.arena);
+            // Else its analyzers make much of little: it is begun anew.
+            here = within(STEPS_HERE, read).ok();
+        }
+        let (source, parsed, place): (_, _, fn(u32) -> Place) = if let Some((read, _)) = here {
+            let (source, parsed) = read?;
+            (source, parsed, Place::Part)
+        } else {
+            let lease = self.lease.clone();
+            let costly = WriteError::Document(Box::new(too_costly(&id)));
+            let job = move || {
+                let mut arena = Arena::bounded(lease.total_bytes() / 4).paid_by(lease);
+                let whole = || read.read(&mut Parser::new(), source, &mut arena);
+                let done = within(STEPS_MAX, whole);
+                let done = done.map_or_else(|Exhausted| Err(costly), |(done, _)| done);
+                arena.settle();
+                (done, arena)
             };
+            let (read, arena) = self.away(job).await?;
+            let (source, parsed) = read?;
+            // It has an arena for itself: its number is that.
+            let parsed = parsed.map(|parsed| match parsed {
+                Parsed::Ready(_) => {
+                    updated.aside.push(arena);
+                    Parsed::Ready(updated.aside.len() - 1)
+                }
+                needs => needs,
+            });
+            (source, parsed, Place::Aside)
+        };
         let doc = match parsed {
             Ok(Parsed::Ready(doc)) => doc as u32,
             Ok(Parsed::NeedsMapping(delta)) => {
@@ -178,7 +186,15 @@ impl<E: Env> Inner<E> {
         if bytes <= HERE_BYTES_MAX {
             return Ok(job());
         }
-        let done = self.work(job).await;
+        self.away(job).await
+    }
+
+    /// Has a worker read or change a document.
+    async fn away<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> Result<T, WriteError> {
+        let done = self.work_on_document(job).await;
         done.map_err(|error| WriteError::Failed { error, durable_unknown: false })
     }
 

@@ -5,9 +5,11 @@
 
 use cluster::{Index, State};
 use json::Value;
+use mapping::analysis::effort::{Exhausted, within};
 use search::ast::{Node, Query};
 use search::{dsl, plan};
 
+use super::effort::{self, STEPS_OF_FILTER};
 use super::{failure, meaning};
 use crate::error::{Error, Result};
 
@@ -42,7 +44,10 @@ pub(crate) fn check(
     let default_fields = index.settings.list("index.query.default_field");
     let expensive = state.settings.flag("search.allow_expensive_queries");
     let context = meaning::context_of(index, &default_fields, expensive, now_ms);
-    plan::check_query(&query, &index.mapping, &context).map_err(wrong)
+    let checked = within(STEPS_OF_FILTER, || plan::check_query(&query, &index.mapping, &context));
+    let (checked, _) =
+        checked.map_err(|Exhausted| refused(alias, effort::too_costly(STEPS_OF_FILTER)))?;
+    checked.map_err(wrong)
 }
 
 /// The filters of all aliases of an index that is to be made.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use cluster::Index;
 use env::{Bytes, Env};
 use json::Value;
-use mapping::document::{Mode, Parsed, Parser};
+use mapping::analysis::effort::{Exhausted, within};
+use mapping::document::{Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
 use segment::section::Missing;
@@ -78,11 +79,15 @@ impl<E: Env> Core<E> {
             let index = Arc::new(Index { mapping: sketch.mapping, ..(*index).clone() });
             Ok((index, view))
         };
-        let (index, view) = if is_short {
-            make()?
-        } else {
-            let made = self.work(make).await;
-            made.map_err(|_| Error::rejected("too many documents wait for a worker"))??
+        let here = is_short.then(|| within(STEPS_HERE, make.clone()).ok()).flatten();
+        let (index, view) = match here {
+            Some((made, _)) => made?,
+            None => {
+                let made = self.work_on_document(index.uuid, || within(STEPS_MAX, make)).await;
+                let made =
+                    made.map_err(|_| Error::rejected("too many documents wait for a worker"))?;
+                made.map_err(|Exhausted| failure::of_mapping(too_costly(id)))?.0?
+            }
         };
         Ok(Alone { index, view, source })
     }

@@ -12,6 +12,7 @@ use base::hash::Set;
 use cluster::Index;
 use env::{Clock, Env, Spawn};
 use mapping::Mapping;
+use mapping::analysis::effort::{Exhausted, within};
 use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Columns};
@@ -24,6 +25,7 @@ use shard::Touched;
 
 use super::aggregate::{self, TopColumns};
 use super::context::HeldShard;
+use super::effort::{self, STEPS_HERE, STEPS_SHORT};
 use super::leaving::Leaving;
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
@@ -234,6 +236,8 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let boosts = self.boosts(request).await?;
         let targets: Vec<Target> = Vec::with_capacity(held.len());
+        // What its texts may cost, in all indices together.
+        let mut steps = effort::STEPS_MAX;
         let mut targets = self.leaving(targets, request.is_large(held.len()));
         for of_index in held.chunk_by(|a, b| a.index == b.index) {
             if !targets.is_empty() {
@@ -254,7 +258,8 @@ impl<E: Env> Core<E> {
                 // takes out.
                 let seen = filter.as_ref().filter(|_| kind.filter.is_some());
                 let sight = Sight { found: filter.as_ref(), seen };
-                let meaning = self.bind_away((index, boost), request, sight, kind).await;
+                let meaning =
+                    self.bind_away((index, boost), request, sight, kind, &mut steps).await;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -266,7 +271,8 @@ impl<E: Env> Core<E> {
                 } else {
                     limited::refuse_profile(request)?;
                     let sight = Sight { found: None, seen };
-                    let open = self.bind_away((index, boost), request, sight, kind).await;
+                    let open =
+                        self.bind_away((index, boost), request, sight, kind, &mut steps).await;
                     open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open, kind.fields.is_some()));
@@ -299,13 +305,15 @@ impl<E: Env> Core<E> {
         self.asked((index, 1.0), limits).bind(request, sight, limits)
     }
 
-    /// As [`Self::bind`]; where it may take long, a worker does it.
+    /// As [`Self::bind`]; where it may take long, a worker does it. Of the steps that its texts may take those are
+    /// taken that they took.
     async fn bind_away(
         &self,
         boosted: (&Arc<Index>, f32),
         request: &SearchRequest,
         sight: Sight<'_>,
         limits: &Limits,
+        steps: &mut u64,
     ) -> Result<Meaning> {
         let asked = self.asked(boosted, limits);
         // Each pattern is met by each field.
@@ -313,17 +321,41 @@ impl<E: Env> Core<E> {
         // A value that is no date is tried by each format of one.
         let tried =
             (request.text_bytes / VALUE_BYTES).saturating_mul(asked.mapping.date_formats_max());
-        if !request.costly && met <= MET_HERE_MAX && tried <= TRIED_HERE_MAX {
-            return asked.bind(request, sight, limits);
+        let is_plain = !request.costly && met <= MET_HERE_MAX && tried <= TRIED_HERE_MAX;
+        if is_plain {
+            let bind = || asked.bind(request, sight, limits);
+            if let Ok((meaning, took)) = within(STEPS_HERE.min(*steps), bind) {
+                *steps -= took;
+                return meaning;
+            }
         }
         let (request, limits) = (request.clone(), limits.clone());
         let (found, seen) = (sight.found.cloned(), sight.seen.cloned());
-        let job = move || {
+        let bind = Arc::new(move |steps: u64| {
             let sight = Sight { found: found.as_ref(), seen: seen.as_ref() };
-            asked.bind(&request, sight, &limits)
-        };
-        let done = self.env.spawn().work_short(job).await;
-        done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
+            within(steps, || asked.bind(&request, sight, &limits))
+        });
+        let busy = |_| Error::rejected("too many searches wait for a worker");
+        let (left, short) = (*steps, Arc::clone(&bind));
+        let mut done = Err(Exhausted);
+        // What was too much for this core is no short job.
+        if !is_plain {
+            let job = move || short(STEPS_SHORT.min(left));
+            done = self.env.spawn().work_short(job).await.map_err(busy)?;
+        }
+        if done.is_err() {
+            done = self.work_in_turn(move || bind(left)).await.map_err(busy)?;
+        }
+        match done {
+            Ok((meaning, took)) => {
+                *steps -= took;
+                meaning
+            }
+            Err(Exhausted) => {
+                *steps = 0;
+                Err(effort::too_costly(effort::STEPS_MAX))
+            }
+        }
     }
 
     /// What of this core a request needs to meet an index, with the factor of its scores.

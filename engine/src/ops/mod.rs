@@ -20,6 +20,7 @@ pub mod data_stream;
 mod deprecated;
 mod dfs;
 pub mod document;
+mod effort;
 pub mod explain;
 pub(crate) mod failure;
 mod family;

@@ -5,14 +5,15 @@
 //! them needs there is asked for here, together with what those after it will probably need.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base::hash::Map;
 use base::{PrimaryTerm, SeqNo};
 use cluster::{Command, Index, Outcome as ClusterOutcome};
 use env::budget::{Lease, Taken};
 use env::{Env, Spawn};
-use mapping::document::{Arena, Mode, Parsed, Parser};
+use mapping::analysis::effort::{Exhausted, within};
+use mapping::document::{Arena, Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
 use mapping::{Delta, Mapping};
 use script::Context;
 use shard::{Check, Kind, Operation, Scripted, WriteBatch};
@@ -48,8 +49,11 @@ pub(super) struct Group {
 pub(super) type Prepared = (WriteBatch, Arc<Mapping>, Vec<usize>);
 
 /// Documents that a worker parsed: where they lie, the number of each or what is wrong with it, by position in
-/// the request, and the memory that they take until the shard has them.
-type Aside = (Arena, Map<usize, Result<u32>>, Vec<Taken>);
+/// the request.
+struct Aside {
+    arena: Arena,
+    read: Map<usize, Result<u32>>,
+}
 
 /// An item that names an existing index.
 pub(super) struct Aim {
@@ -167,18 +171,20 @@ impl<E: Env> Core<E> {
         results: &mut [Option<Result<Written>>],
         room_bytes: usize,
     ) -> Prepared {
-        let aside = self.parse_aside(items, aims, group, sketch, room_bytes).await;
-        let (mut arena, mut read, mut room) =
-            aside.unwrap_or_else(|| (arena_of(&self.lease), Map::default(), Vec::new()));
-        let has = room_bytes + room.iter().map(Taken::bytes).sum::<usize>();
-        let mut paying = Paying::new(&self.lease, has);
+        let mut aside = Aside { arena: arena_of(&self.lease), read: Map::default() };
+        let mut paying = Paying::new(&self.lease, room_bytes);
+        // May an executor still parse them?
+        let mut here = !is_long_anywhere(items, group, sketch);
+        if !here {
+            self.parse_away(items, aims, (group, 0), sketch, &mut paying, &mut aside).await;
+        }
         let mut parser = self.parser.take();
         // The slow log tells what an updated document became, which its shard alone knows.
         let told = self.shared.config.info.slow_log.is_some()
             && Phase::Index.is_watched(&group.index.settings);
         let mut ops = Vec::with_capacity(group.members.len());
         let mut members = Vec::with_capacity(group.members.len());
-        for &at in &group.members {
+        for (place, &at) in group.members.iter().enumerate() {
             let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
             let kind = if item.action == WriteAction::Delete {
                 Ok(Kind::Delete)
@@ -186,7 +192,8 @@ impl<E: Env> Core<E> {
                 match self.scripted(update, group) {
                     Ok(script) if update.is_longer_than(PARSE_HERE_BYTES_MAX) => {
                         let own = update.clone();
-                        let made = self.work(move || own.operation(script, told)).await;
+                        let job = move || own.operation(script, told);
+                        let made = self.work_on_document(group.index.uuid, job).await;
                         let made = made
                             .map_err(|_| Error::rejected("too many documents wait for a worker"));
                         made.map(|made| Kind::Update(Box::new(made)))
@@ -198,10 +205,29 @@ impl<E: Env> Core<E> {
                     }
                 }
             } else {
-                let parsed = read.remove(&at).unwrap_or_else(|| {
-                    parser.set_routed(aim.routing.is_some());
-                    let parsed = sketch.parse(&mut parser, &aim.id, &item.source, &mut arena);
-                    parsed.and_then(|doc| paying.pay(&mut arena).map(|()| doc))
+                parser.set_routed(aim.routing.is_some());
+                if here && !aside.read.contains_key(&at) {
+                    let arena = &mut aside.arena;
+                    let read = || sketch.parse(&mut parser, &aim.id, &item.source, arena);
+                    here = match within(STEPS_HERE, read) {
+                        Ok((parsed, _)) => {
+                            let paid = parsed.and_then(|doc| paying.pay(arena).map(|()| doc));
+                            aside.read.insert(at, paid);
+                            true
+                        }
+                        // Others behind it are probably like this one.
+                        Err(Exhausted) => false,
+                    };
+                    if !here {
+                        let rest = (group, place);
+                        self.parse_away(items, aims, rest, sketch, &mut paying, &mut aside).await;
+                    }
+                }
+                let parsed = aside.read.remove(&at).unwrap_or_else(|| {
+                    // The workers have no time.
+                    let arena = &mut aside.arena;
+                    let parsed = parse_whole(sketch, &mut parser, &aim.id, &item.source, arena);
+                    parsed.and_then(|doc| paying.pay(arena).map(|()| doc))
                 });
                 parsed.map(|doc| Kind::Index {
                     create: item.action == WriteAction::Create
@@ -226,54 +252,55 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
         }
         self.parser.replace(parser);
-        room.extend(paying.room);
+        let (arena, room) = (aside.arena, paying.room.into_iter().collect());
         let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops, room };
         (batch, Arc::clone(&sketch.mapping), members)
     }
 
-    /// Parses the documents of a group on a worker, where one of them is so large that a core would be
-    /// held by it: the words of a megabyte take milliseconds. `None` where they are small, or the
-    /// workers have no time: they are parsed here then.
-    async fn parse_aside(
+    /// Parses the documents of a group from this place on with a worker: they are large, or costly, and a core
+    /// would be held by them. Where the workers have no time nothing is read.
+    async fn parse_away(
         self: &Rc<Self>,
         items: &[WriteItem],
         aims: &[Option<Aim>],
-        group: &Group,
+        (group, from): (&Group, usize),
         sketch: &mut Sketch,
-        room_bytes: usize,
-    ) -> Option<Aside> {
-        let is_long = |at: &usize| {
-            let item = &items[*at];
-            let bytes = sketch.mapping.reading_bytes(item.source.len());
-            bytes > PARSE_HERE_BYTES_MAX && item.update.is_none()
-        };
-        if !group.members.iter().any(is_long) {
-            return None;
-        }
+        paying: &mut Paying,
+        aside: &mut Aside,
+    ) {
         let mut docs = Vec::new();
-        for (round, &at) in group.members.iter().enumerate() {
+        for (round, &at) in group.members[from..].iter().enumerate() {
             self.env.spawn().yield_at(round).await;
             let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
             if item.action != WriteAction::Delete && item.update.is_none() {
                 docs.push((at, aim.id.clone(), aim.routing.is_some(), item.source.clone()));
             }
         }
-        let (mut own, lease) = (sketch.clone(), self.lease.clone());
-        let job = move || {
-            let (mut parser, mut arena) = (Parser::new(), arena_of(&lease));
-            let mut read = Map::default();
-            let mut paying = Paying::new(&lease, room_bytes);
-            for (at, id, is_routed, source) in docs {
-                parser.set_routed(is_routed);
-                let parsed = own.parse(&mut parser, &id, &source, &mut arena);
-                let parsed = parsed.and_then(|doc| paying.pay(&mut arena).map(|()| doc));
-                read.insert(at, parsed);
+        // What was read before stays where it is, also where no worker takes the job.
+        let empty = Aside { arena: arena_of(&self.lease), read: Map::default() };
+        let unpaid = Paying::new(&self.lease, 0);
+        let taken = (std::mem::replace(aside, empty), std::mem::replace(paying, unpaid));
+        let lent = Arc::new(Mutex::new(Some((sketch.clone(), taken.0, taken.1))));
+        let job = {
+            let lent = Arc::clone(&lent);
+            move || {
+                let mut lent = lent.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some((sketch, aside, paying)) = &mut *lent else { return };
+                let mut parser = Parser::new();
+                for (at, id, is_routed, source) in docs {
+                    parser.set_routed(is_routed);
+                    let parsed = parse_whole(sketch, &mut parser, &id, &source, &mut aside.arena);
+                    let paid = parsed.and_then(|doc| paying.pay(&mut aside.arena).map(|()| doc));
+                    aside.read.insert(at, paid);
+                }
             }
-            (own, (arena, read, paying.room.into_iter().collect()))
         };
-        let (own, aside) = self.work(job).await.ok()?;
-        *sketch = own;
-        Some(aside)
+        // Where it panicked the documents that it had begun with are as they were before.
+        let _done = self.work_on_document(group.index.uuid, job).await;
+        let back = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(back) = back {
+            (*sketch, *aside, *paying) = back;
+        }
     }
 
     /// The script of an update, ready for the shard.
@@ -315,32 +342,33 @@ impl<E: Env> Core<E> {
             for &at in &members {
                 let (Some(aim), Some(update)) = (&aims[at], &items[at].update) else { continue };
                 // Only a guess at what it will need: its own turn tells what is wrong with it.
-                if update.is_longer_than(PARSE_HERE_BYTES_MAX / sketch.mapping.reading_bytes(1)) {
+                let most_bytes = PARSE_HERE_BYTES_MAX / sketch.mapping.reading_bytes(1);
+                let mut is_long = update.is_longer_than(most_bytes);
+                parser.set_routed(aim.routing.is_some());
+                for text in update.texts() {
+                    if is_long {
+                        break;
+                    }
+                    arena.clear();
+                    let read = || sketch.parse(&mut parser, &aim.id, &text, &mut arena);
+                    is_long = within(STEPS_HERE, read).is_err();
+                    self.env.spawn().yield_if_needed().await;
+                }
+                if is_long {
                     let (mut own, update, id) = (sketch.clone(), update.clone(), aim.id.clone());
                     let is_routed = aim.routing.is_some();
                     let job = move || {
                         let mut parser = Parser::new();
                         parser.set_routed(is_routed);
                         for text in update.texts() {
-                            let _ = own.parse(
-                                &mut parser,
-                                &id,
-                                &text,
-                                &mut arena_of(&own.lease.clone()),
-                            );
+                            let mut arena = arena_of(&own.lease);
+                            let _ = parse_whole(&mut own, &mut parser, &id, &text, &mut arena);
                         }
                         own
                     };
-                    if let Ok(own) = self.work(job).await {
+                    if let Ok(own) = self.work_on_document(index.uuid, job).await {
                         *sketch = own;
                     }
-                    continue;
-                }
-                parser.set_routed(aim.routing.is_some());
-                for text in update.texts() {
-                    arena.clear();
-                    let _ = sketch.parse(&mut parser, &aim.id, &text, &mut arena);
-                    self.env.spawn().yield_if_needed().await;
                 }
             }
             again.push((Arc::clone(&group.index), group.number, members));
@@ -377,18 +405,44 @@ pub(super) fn arena_of(lease: &Lease) -> Arena {
     Arena::bounded(lease.total_bytes() / 4).paid_by(lease.clone())
 }
 
+/// Is one of a group's documents so large that a core would be held by it? The words of a megabyte take
+/// milliseconds.
+fn is_long_anywhere(items: &[WriteItem], group: &Group, sketch: &Sketch) -> bool {
+    let is_long = |at: &usize| {
+        let item = &items[*at];
+        let bytes = sketch.mapping.reading_bytes(item.source.len());
+        bytes > PARSE_HERE_BYTES_MAX && item.update.is_none()
+    };
+    group.members.iter().any(is_long)
+}
+
+/// Parses a document, however costly it is, up to what one may take.
+fn parse_whole(
+    sketch: &mut Sketch,
+    parser: &mut Parser,
+    id: &str,
+    source: &[u8],
+    arena: &mut Arena,
+) -> Result<u32> {
+    let read = || sketch.parse(parser, id, source, arena);
+    match within(STEPS_MAX, read) {
+        Ok((parsed, _)) => parsed,
+        Err(Exhausted) => Err(failure::of_mapping(too_costly(id))),
+    }
+}
+
 /// Pays for documents as they are parsed: what they become may be much more than their text, which was counted.
-struct Paying<'l> {
-    lease: &'l Lease,
+struct Paying {
+    lease: Lease,
     /// Bytes that are paid for already.
     has_bytes: usize,
     /// What is paid beside those.
     room: Option<Taken>,
 }
 
-impl<'l> Paying<'l> {
-    fn new(lease: &'l Lease, has_bytes: usize) -> Self {
-        Self { lease, has_bytes, room: None }
+impl Paying {
+    fn new(lease: &Lease, has_bytes: usize) -> Self {
+        Self { lease: lease.clone(), has_bytes, room: None }
     }
 
     /// Pays for the document that was parsed last, or forgets it: it would else be counted against those that

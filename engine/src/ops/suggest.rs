@@ -4,12 +4,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use env::{Env, Spawn};
+use mapping::analysis::effort::{Exhausted, within};
 use search::fetch::Columns;
 use search::plan::Plan;
 use search::request::SearchRequest;
 use search::result::Hit;
 use search::suggest::{Entry, Suggestion, merge};
 
+use super::effort::{self, STEPS_MAX, STEPS_SHORT};
 use super::meaning::{State, Target};
 use super::search::Asking;
 use super::slow::Watched;
@@ -49,10 +51,16 @@ impl<E: Env> Core<E> {
             }
         }
         let asked = request.suggest.clone();
-        let job = move || gather(&asked, &views);
-        let done = self.env.spawn().work_short(job).await;
-        let (merged, failed): Gathered =
-            done.map_err(|_| Error::rejected("too many searches wait for a worker"))?;
+        let job = Arc::new(move |steps: u64| within(steps, || gather(&asked, &views)));
+        let busy = |_| Error::rejected("too many searches wait for a worker");
+        let short = Arc::clone(&job);
+        let short = move || short(STEPS_SHORT);
+        let mut done = self.env.spawn().work_short(short).await.map_err(busy)?;
+        if done.is_err() {
+            done = self.work_in_turn(move || job(STEPS_MAX)).await.map_err(busy)?;
+        }
+        let ((merged, failed), _): (Gathered, _) =
+            done.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?;
         for (target, error) in failed {
             let target = &targets[target as usize];
             if let Some(watched) = &mut watched {

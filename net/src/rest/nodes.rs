@@ -471,6 +471,7 @@ pub(super) fn pools_of<E: Env>(call: &Call<'_, E>, sample: &Sample, stats: &Stat
     for pool in &sample.pools {
         let name = match pool.name {
             "heavy" => "force_merge",
+            "documents" => "write_worker",
             "search" => "search_worker",
             "short" => "generic",
             "files" => "management",

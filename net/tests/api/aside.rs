@@ -181,3 +181,104 @@ fn refused_items_keep_their_places() {
         }
     });
 }
+
+/// An index whose field `k` has a normalizer of four patterns that look around, `t` an analyzer that makes very
+/// much of each word, and `c` counts the words of that.
+const COSTLY: &str = r#"{
+  "settings": {"analysis": {
+    "char_filter": {"around": {"type": "pattern_replace", "pattern": "a(?=b)", "replacement": "c"}},
+    "filter": {
+      "cut": {"type": "truncate", "length": 1},
+      "many": {"type": "multiplexer", "filters": ["lowercase, reverse", "uppercase, reverse", "reverse, cut", "cut"]}
+    },
+    "normalizer": {"slow": {"type": "custom", "char_filter": ["around", "around", "around", "around"]}},
+    "analyzer": {"wide": {"type": "custom", "tokenizer": "whitespace", "filter": ["many", "many", "many"]}}
+  }},
+  "mappings": {"properties": {
+    "k": {"type": "keyword", "normalizer": "slow"},
+    "t": {"type": "text", "analyzer": "wide"},
+    "c": {"type": "token_count", "analyzer": "wide"}
+  }}
+}"#;
+
+/// A `terms` query through such a normalizer held a core for 7 to 18 s, and no request of this index knew.
+#[test]
+fn costly_values_of_a_query_are_read_on_a_worker_and_too_costly_ones_refused() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/i", COSTLY).await;
+        client.good("PUT", "/i/_doc/1?refresh", r#"{"k":"ab7"}"#).await;
+        let terms = |count: usize| {
+            let values: Vec<Value> = (0..count).map(|at| Value::from(format!("ab{at}"))).collect();
+            json::to_string(&json!({"query": {"terms": {"k": values}}}))
+        };
+        let mut search = async |body: &str| {
+            let before = jobs();
+            let got = client.call("POST", "/i/_search?filter_path=hits.hits._id,error", body).await;
+            (got, jobs() - before)
+        };
+        let (few, for_few) = search(&terms(10)).await;
+        let (more, for_more) = search(&terms(100)).await;
+        assert_eq!(few.text(), more.text());
+        assert_eq!((few.status, for_more), (200, for_few + 1));
+        assert!(few.text().contains(r#""_id":"1""#), "{}", few.text());
+        let (refused, _) = search(&terms(40_000)).await;
+        let cause = json::parse(refused.text().as_bytes()).expect("JSON");
+        let cause = at(&cause, &["error", "root_cause"]).as_array().expect("causes")[0].clone();
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert_eq!(at(&cause, &["type"]).as_str(), Some("illegal_argument_exception"));
+        let reason = at(&cause, &["reason"]).as_str().expect("a reason");
+        assert!(reason.starts_with("the texts of the request are too costly: "), "{reason}");
+        // An alias would have all its searches do so.
+        let filter = json!({"terms": {"k": (vec!["ab"; 2_000])}});
+        let alias = json!({"actions": [{"add": {"index": "i", "alias": "a", "filter": filter}}]});
+        let refused = client.call("POST", "/_aliases", &json::to_string(&alias)).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert!(refused.text().contains("are too costly"), "{}", refused.text());
+    });
+}
+
+/// Such documents of a few kilobytes were parsed on the core: a hundred values that are counted took 6.8 s.
+#[test]
+fn costly_documents_are_parsed_on_a_worker_however_short() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/i", COSTLY).await;
+        let words = |count: usize| "alpha ".repeat(count);
+        let mut write = async |method: &str, target: &str, body: &str| {
+            let before = jobs();
+            let kind =
+                if target.contains("_bulk") { "application/x-ndjson" } else { "application/json" };
+            let fields = [("Content-Type", kind)];
+            let got = client.call_with(method, target, &fields, body.as_bytes()).await;
+            assert!(got.status < 300, "{}", got.text());
+            assert!(!got.text().contains(r#""errors":true"#), "{}", got.text());
+            jobs() - before
+        };
+        let plain = write("PUT", "/i/_doc/1", r#"{"t":"a","c":"a"}"#).await;
+        for field in ["t", "c"] {
+            let body = format!(r#"{{"{field}":"{}"}}"#, words(500));
+            assert_eq!(write("PUT", "/i/_doc/2", &body).await, plain + 1, "{field}");
+            let update = format!(r#"{{"doc":{body}}}"#);
+            let small = write("POST", "/i/_update/1", r#"{"doc":{"t":"b"}}"#).await;
+            assert_eq!(write("POST", "/i/_update/1", &update).await, small + 1, "{field}");
+        }
+        // Those behind a costly one go with it.
+        let line = |id: usize, text: &str| {
+            format!("{{\"index\":{{\"_id\":\"{id}\"}}}}\n{{\"t\":\"{text}\"}}\n")
+        };
+        let short: String = (0..20).map(|id| line(id, "a")).collect();
+        let for_short = write("POST", "/i/_bulk", &short).await;
+        let costly: String =
+            (0..20).map(|id| line(id, &words(if id < 3 { 1 } else { 500 }))).collect();
+        assert_eq!(write("POST", "/i/_bulk", &costly).await, for_short + 1);
+        client.good("POST", "/i/_refresh", "").await;
+        let query = r#"{"query":{"term":{"t":"ahpla"}}}"#;
+        let found = client.good("POST", "/i/_count", query).await;
+        assert_eq!(at(&found, &["count"]).as_u64(), Some(20));
+    });
+}

@@ -20,6 +20,9 @@ use super::room::{Flow, ON, STOP};
 /// What nobody bounds.
 const UNBOUNDED: u64 = u64::MAX;
 
+/// More was done than there might be.
+const EXHAUSTED: u64 = u64::MAX - 1;
+
 thread_local! {
     /// Steps that are left to this thread.
     static LEFT: Cell<u64> = const { Cell::new(UNBOUNDED) };
@@ -44,12 +47,12 @@ impl Drop for Before {
 /// # Errors
 /// They took more; what the job made is of no use then, and dropped.
 pub fn within<T>(steps: u64, job: impl FnOnce() -> T) -> Result<(T, u64), Exhausted> {
-    let steps = steps.min(UNBOUNDED - 1);
+    let steps = steps.min(EXHAUSTED - 1);
     let before = Before(LEFT.replace(steps));
     let made = job();
     let left = LEFT.get();
     drop(before);
-    if left == 0 { Err(Exhausted) } else { Ok((made, steps - left)) }
+    if left == EXHAUSTED { Err(Exhausted) } else { Ok((made, steps - left)) }
 }
 
 /// Counts steps; stops where there were too many.
@@ -59,9 +62,21 @@ pub(super) fn spend(steps: u64) -> Flow {
     if left == UNBOUNDED {
         return ON;
     }
-    let left = left.saturating_sub(steps);
-    LEFT.set(left);
-    if left == 0 { STOP } else { ON }
+    match left.checked_sub(steps) {
+        Some(left) if !is_exhausted() => {
+            LEFT.set(left);
+            ON
+        }
+        _ => {
+            LEFT.set(EXHAUSTED);
+            STOP
+        }
+    }
+}
+
+/// Was more done than there might be?
+pub(crate) fn is_exhausted() -> bool {
+    LEFT.get() == EXHAUSTED
 }
 
 /// What a token costs a part of a chain, however short it is, in steps.

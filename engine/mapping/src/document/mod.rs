@@ -9,7 +9,8 @@
 //! Always true
 //! 1. A document that is refused, or needs fields first, leaves nothing in the arena.
 //! 2. A document whose values do not fit asks for no new fields.
-//! 3. Recursion goes no deeper than the JSON, which `json` bounds.
+//! 3. Nor does one that analyzers were stopped in ([`crate::analysis::effort`]); it is refused.
+//! 4. Recursion goes no deeper than the JSON, which `json` bounds.
 
 pub mod arena;
 mod completion;
@@ -27,12 +28,29 @@ mod walk;
 
 use json::tape;
 
-use crate::Result;
-use crate::analysis::Scratch;
+use crate::analysis::{Scratch, effort};
 use crate::tree::{Delta, Mapping};
+use crate::{Error, Result};
 
 pub use arena::{Arena, Entries, Entry, Terms};
 pub use fault::immense;
+
+/// Steps of analysis in which an executor reads a document, about half a millisecond; one that takes more is for a
+/// worker, which begins it anew.
+pub const STEPS_HERE: u64 = 256 << 10;
+
+/// Steps that analyzers may take for one document, wherever: about a minute of a processor. What was acknowledged
+/// is read again whatever it takes.
+pub const STEPS_MAX: u64 = 32 << 30;
+
+/// Analyzers would have to do more for a document than [`STEPS_MAX`].
+#[cold]
+pub fn too_costly(id: &str) -> Error {
+    Error::illegal_argument(format!(
+        "the fields of the document with id '{id}' are too costly: their analyzers would take more than \
+         [{STEPS_MAX}] steps"
+    ))
+}
 
 /// How strictly a document is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +128,10 @@ impl Parser {
         self.scratch.analysis.set_lease(arena.lease().filter(|_| mode == Mode::Strict).cloned());
         let mut walk = walk::Walk::new(mapping, id, mode, arena, &mut self.scratch);
         walk.is_routed = !self.is_unrouted;
-        let done = walk.document(root);
+        let mut done = walk.document(root);
+        if effort::is_exhausted() {
+            done = Err(too_costly(id).into());
+        }
         match done {
             Ok(None) => Ok(Parsed::Ready(arena.finish())),
             Ok(Some(delta)) => {
