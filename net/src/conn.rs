@@ -384,9 +384,11 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         if self.out.len() > self.write_bytes() { self.write_out().await } else { Ok(()) }
     }
 
-    /// Answers are gathered up to this, and written in such pieces.
+    /// Answers are gathered up to this, and written in such pieces; fewer wait where memory is scarce, for some of
+    /// what they hold is not counted before they are written.
     fn write_bytes(&self) -> usize {
-        if self.is_used { WRITE_BYTES } else { STRANGER_WRITE_BYTES }
+        let is_free = self.is_used && !self.door.room.lease().is_scarce();
+        if is_free { WRITE_BYTES } else { STRANGER_WRITE_BYTES }
     }
 
     async fn write_out(&mut self) -> Result<(), Gone> {

@@ -65,6 +65,9 @@ impl Service for Echo {
             if target == "/anybody/large" {
                 body.push_str(&"x".repeat(8_000));
             }
+            if target == "/wide" {
+                body.push_str(&"x".repeat(40_000));
+            }
             let is_of_known = !target.starts_with("/anybody");
             Reply { is_of_known, ..Reply::text(200, body) }
         })

@@ -64,6 +64,31 @@ fn what_lies_there_once_more_while_it_is_written_is_counted() {
     }
 }
 
+/// Answers below 64 KiB are counted when they are written: 16 of them waited behind one that nobody took, on each
+/// of a thousand connections.
+#[test]
+fn where_memory_is_scarce_few_answers_wait_for_who_takes_none() {
+    let begun = |held_bytes: usize| {
+        let place = with(13, Limits::default(), 64 << 20);
+        let (mut used, lease) = (place.connect(), place.budget.lease());
+        place.sim.run(async {
+            used.write_all(&get("/u")).await.expect("open");
+            assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+            let _held = lease.take(held_bytes).expect("there is as much");
+            used.write_all(&get("/wide").repeat(40)).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+            let seen = place.seen.borrow().iter().filter(|line| *line == "begin /wide").count();
+            let (found, _) = answers(&mut used, &[Method::Get; 40]).await;
+            assert_eq!(found.len(), 40, "all go out in any case");
+            seen
+        })
+    };
+    let (plenty, scarce) = (begun(0), begun(56 << 20));
+    assert!(plenty >= 7, "{plenty}");
+    // What the other side's buffers take, and one that waits.
+    assert!(scarce <= 4, "{scarce}, and {plenty} where there is plenty");
+}
+
 /// What is taken, to the byte.
 fn taken(budget: &Budget) -> usize {
     budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum()
