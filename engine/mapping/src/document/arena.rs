@@ -15,6 +15,9 @@ use crate::{Error, ErrorKind, Result};
 /// Most bytes of an arena: offsets are 32 bits, and no batch needs more.
 pub const BYTES_MAX: usize = 1 << 30;
 
+/// What is too large, where nobody knows yet which document or field it is.
+pub(super) const WHOLE: &str = "<fields of a document>";
+
 /// Prepared documents of one batch; may cross cores; reused after [`Arena::clear`].
 #[derive(Debug)]
 pub struct Arena {
@@ -401,7 +404,7 @@ impl Arena {
                     .to_owned()
             }
             false => format!(
-                "[parent] Data too large, data for [<fields of a document>] would be larger than the limit of [{}b]",
+                "[parent] Data too large, data for [{WHOLE}] would be larger than the limit of [{}b]",
                 self.doc_bytes_max
             ),
         };

@@ -3,6 +3,7 @@
 use json::ErrorKind as Json;
 use json::tape::{Kind, Node};
 
+use super::arena::WHOLE;
 use crate::tree::define_java_text as java_text;
 use crate::types::Field;
 use crate::{Error, ErrorKind};
@@ -72,6 +73,19 @@ fn preview(node: Node<'_>) -> String {
         preview.push_str("...");
     }
     preview
+}
+
+/// Tells of which field of a document there is too much, as it is told of a whole document; others stay.
+#[cold]
+pub(super) fn full_of(field: Option<&Field>, id: &str, cause: Error) -> Error {
+    if cause.kind != ErrorKind::NoMemory {
+        return cause;
+    }
+    let what = match field {
+        Some(field) => format!("<field [{}] of the document with id '{id}'>", field.path),
+        None => format!("<fields of the document with id '{id}'>"),
+    };
+    Error { reason: cause.reason.replacen(WHOLE, &what, 1), ..cause }
 }
 
 /// Text was asked of something else.

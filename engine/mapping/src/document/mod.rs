@@ -140,7 +140,7 @@ impl Parser {
             }
             Err(error) => {
                 arena.roll_back(mark);
-                Err(error.shortened())
+                Err(fault::full_of(None, id, *error).shortened())
             }
         }
     }

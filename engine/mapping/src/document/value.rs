@@ -161,7 +161,10 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 Ok(())
             }
             // Lucene's own failures are not about the JSON, nor is what memory lacks.
-            Err(cause) if is_immense(&cause) || is_no_value(&cause) => Err(cause.into()),
+            Err(cause) if is_immense(&cause) => Err(cause.into()),
+            Err(cause) if is_no_value(&cause) => {
+                Err(fault::full_of(Some(field), self.id, cause).into())
+            }
             Err(cause) => Err(fault::value(field, self.id, node, cause).into()),
         }
     }

@@ -32,6 +32,9 @@ fn is_refused(mapping: &Mapping, field: &str, text: &str) {
     let error = read_one(mapping, field, text).expect_err("more than there is room for");
     assert_eq!(error.kind, crate::ErrorKind::NoMemory, "{field} {error}");
     assert!(error.reason.contains("Data too large"), "{error}");
+    // The words of a completion are told as such.
+    let named = format!("data for [<field [{field}");
+    assert!(field == "c" || error.reason.contains(&named), "{error}");
 }
 
 /// A document of 100 KB was taken, and held 800 MB meanwhile.
