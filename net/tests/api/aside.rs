@@ -209,9 +209,12 @@ fn costly_values_of_a_query_are_read_on_a_worker_and_too_costly_ones_refused() {
     with_oauth_on(&sim, async |mut client| {
         client.authorize(Some(&basic("elastic", "secret")));
         client.good("PUT", "/i", COSTLY).await;
-        client.good("PUT", "/i/_doc/1?refresh", r#"{"k":"ab7"}"#).await;
+        client
+            .good("PUT", "/i/_doc/1?refresh", &format!(r#"{{"k":"{}7"}}"#, "ab".repeat(20)))
+            .await;
         let terms = |count: usize| {
-            let values: Vec<Value> = (0..count).map(|at| Value::from(format!("ab{at}"))).collect();
+            let value = |at: usize| Value::from(format!("{}{at}", "ab".repeat(20)));
+            let values: Vec<Value> = (0..count).map(value).collect();
             json::to_string(&json!({"query": {"terms": {"k": values}}}))
         };
         let mut search = async |body: &str| {
@@ -219,12 +222,12 @@ fn costly_values_of_a_query_are_read_on_a_worker_and_too_costly_ones_refused() {
             let got = client.call("POST", "/i/_search?filter_path=hits.hits._id,error", body).await;
             (got, jobs() - before)
         };
-        let (few, for_few) = search(&terms(10)).await;
+        let (few, for_few) = search(&terms(8)).await;
         let (more, for_more) = search(&terms(100)).await;
         assert_eq!(few.text(), more.text());
         assert_eq!((few.status, for_more), (200, for_few + 1));
         assert!(few.text().contains(r#""_id":"1""#), "{}", few.text());
-        let (refused, _) = search(&terms(40_000)).await;
+        let (refused, _) = search(&terms(30_000)).await;
         let cause = json::parse(refused.text().as_bytes()).expect("JSON");
         let cause = at(&cause, &["error", "root_cause"]).as_array().expect("causes")[0].clone();
         assert_eq!(refused.status, 400, "{}", refused.text());
@@ -232,7 +235,7 @@ fn costly_values_of_a_query_are_read_on_a_worker_and_too_costly_ones_refused() {
         let reason = at(&cause, &["reason"]).as_str().expect("a reason");
         assert!(reason.starts_with("the texts of the request are too costly: "), "{reason}");
         // An alias would have all its searches do so.
-        let filter = json!({"terms": {"k": (vec!["ab"; 2_000])}});
+        let filter = json!({"terms": {"k": (vec!["ab".repeat(20); 2_000])}});
         let alias = json!({"actions": [{"add": {"index": "i", "alias": "a", "filter": filter}}]});
         let refused = client.call("POST", "/_aliases", &json::to_string(&alias)).await;
         assert_eq!(refused.status, 400, "{}", refused.text());

@@ -22,13 +22,13 @@ pub fn replacement(text: &str, pattern: &Pattern) -> Result<Replacement> {
     Replacement::java(text, pattern).map_err(failed)
 }
 
-/// Steps that a search by backtracking may take, as far as they are counted.
-pub(super) const BACKTRACKING: u64 = 4 << 10;
+/// What a search by backtracking costs, as far as it is counted: most take less, and some a hundred times as much.
+pub(super) const BACKTRACKING: u64 = 1 << 10;
 
 /// What looking for all places of a pattern costs.
 pub(super) const fn cost(pattern: &Pattern) -> Cost {
     if pattern.backtracks() {
-        return Cost { text: BACKTRACKING, byte: 64 };
+        return Cost { text: BACKTRACKING, byte: 16 };
     }
     Cost { text: 256, byte: 8 }
 }
