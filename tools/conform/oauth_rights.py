@@ -64,7 +64,7 @@ def each_entry_keeps_its_own_rights(server):
     ]:
         found = expect(get("/orders-kinds/_search", body), 200)
         assert [hit["_id"] for hit in found["hits"]["hits"]] == ["0"], (what, found)
-    found = expect(get("/orders-kinds/_search", {"sort": [{"total": {"order": "desc", "missing": 0, "unmapped_type": "long"}}],
+    found = expect(get("/orders-kinds/_search", {"sort": [{"total": {"order": "desc", "missing": 0}}],
                                                  "aggs": {"t": {"sum": {"field": "total"}}, "c": {"terms": {"field": "customer.keyword"}}}}), 200)
     assert found["hits"]["hits"][0]["_id"] == "0" and found["hits"]["hits"][0]["sort"] == [5], found
     assert "7" not in json.dumps([hit["sort"] for hit in found["hits"]["hits"]]), found

@@ -42,8 +42,9 @@ const VIEWS_MAX: usize = 256;
 /// How often a document is looked for again when it changes meanwhile.
 const ROUNDS_MAX: usize = 4;
 
-/// An index, its mapping's version, and the limits: which reduced mapping.
-pub(crate) type ViewKey = ([u8; 16], u64, u64);
+/// An index, its mapping's version, and the limits, with the kind of documents (0: no matter which): which
+/// reduced mapping.
+pub(crate) type ViewKey = ([u8; 16], u64, (u64, u64));
 
 /// The action that one line of a bulk request, or one write, stands for.
 pub(super) fn item_action(action: WriteAction) -> &'static str {
@@ -63,15 +64,36 @@ impl<E: Env> Core<E> {
     /// The mapping as a caller with these limits sees it.
     pub(super) fn mapping_of(&self, index: &Index, limits: &Limits) -> Arc<Mapping> {
         let Some(fields) = &limits.fields else { return Arc::clone(&index.mapping) };
-        let key = (index.uuid, index.mapping.version(), limits.key);
-        let mut views = self.views.borrow_mut();
-        if let Some(view) = views.get(&key) {
+        let key = (index.uuid, index.mapping.version(), (limits.key, 0));
+        self.kept_view(key, || index.mapping.visible(&**fields))
+    }
+
+    /// The mapping as a caller with these limits sees it of one kind of documents.
+    pub(super) fn mapping_of_kind(
+        &self,
+        index: &Index,
+        whole: &Limits,
+        kind: &Limits,
+    ) -> Arc<Mapping> {
+        if whole.kinds.is_empty() {
+            return self.mapping_of(index, kind);
+        }
+        let key = (index.uuid, index.mapping.version(), (whole.key, kind.key));
+        self.kept_view(key, || {
+            let shown = self.shown_mapping(index, whole);
+            Mapping::clone(&self.mapping_of(index, kind)).beside(&shown)
+        })
+    }
+
+    fn kept_view(&self, key: ViewKey, make: impl FnOnce() -> Mapping) -> Arc<Mapping> {
+        if let Some(view) = self.views.borrow().get(&key) {
             return Arc::clone(view);
         }
+        let view = Arc::new(make());
+        let mut views = self.views.borrow_mut();
         if views.len() >= VIEWS_MAX {
             views.clear();
         }
-        let view = Arc::new(index.mapping.visible(&**fields));
         views.insert(key, Arc::clone(&view));
         view
     }

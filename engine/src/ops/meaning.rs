@@ -258,8 +258,9 @@ impl<E: Env> Core<E> {
                 // takes out.
                 let seen = filter.as_ref().filter(|_| kind.filter.is_some());
                 let sight = Sight { found: filter.as_ref(), seen };
+                let both = (&limits, kind);
                 let meaning =
-                    self.bind_away((index, boost), request, sight, kind, &mut steps).await;
+                    self.bind_away((index, boost), request, sight, both, &mut steps).await;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -272,7 +273,7 @@ impl<E: Env> Core<E> {
                     limited::refuse_profile(request)?;
                     let sight = Sight { found: None, seen };
                     let open =
-                        self.bind_away((index, boost), request, sight, kind, &mut steps).await;
+                        self.bind_away((index, boost), request, sight, both, &mut steps).await;
                     open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open, kind.fields.is_some()));
@@ -302,20 +303,20 @@ impl<E: Env> Core<E> {
     ) -> Result<Meaning> {
         let sight = Sight { found: filter, seen: None };
         // Scores are told of the whole search alone, which knows its indices' boosts.
-        self.asked((index, 1.0), limits).bind(request, sight, limits)
+        self.asked((index, 1.0), (limits, limits)).bind(request, sight, limits)
     }
 
-    /// As [`Self::bind`]; where it may take long, a worker does it. Of the steps that its texts may take those are
-    /// taken that they took.
+    /// As [`Self::bind`], for one kind of the documents that `whole` shows; where it may take long, a worker
+    /// does it. Of the steps that its texts may take those are taken that they took.
     async fn bind_away(
         &self,
         boosted: (&Arc<Index>, f32),
         request: &SearchRequest,
         sight: Sight<'_>,
-        limits: &Limits,
+        (whole, limits): (&Limits, &Limits),
         steps: &mut u64,
     ) -> Result<Meaning> {
-        let asked = self.asked(boosted, limits);
+        let asked = self.asked(boosted, (whole, limits));
         // Each pattern is met by each field.
         let met = request.stars.saturating_mul(asked.mapping.fields().len());
         // A value that is no date is tried by each format of one.
@@ -359,10 +360,14 @@ impl<E: Env> Core<E> {
     }
 
     /// What of this core a request needs to meet an index, with the factor of its scores.
-    fn asked(&self, (index, boost): (&Arc<Index>, f32), limits: &Limits) -> Asked {
+    fn asked(
+        &self,
+        (index, boost): (&Arc<Index>, f32),
+        (whole, kind): (&Limits, &Limits),
+    ) -> Asked {
         Asked {
             index: Arc::clone(index),
-            mapping: self.mapping_of(index, limits),
+            mapping: self.mapping_of_kind(index, whole, kind),
             boost,
             expensive: self.state().settings.flag("search.allow_expensive_queries"),
             now_ms: self.now_ms(),

@@ -22,6 +22,7 @@ mod denied;
 mod devices;
 mod documents;
 mod drift;
+mod entries;
 mod expanded;
 mod filtered;
 mod given_up;

@@ -12,6 +12,7 @@
 //! 3. No object lies deeper than `Limits::depth`, nor than [`limits::DEPTH_MAX`].
 
 mod admit;
+mod beside;
 mod copy;
 mod define;
 pub(crate) mod dynamic;
@@ -102,6 +103,8 @@ pub struct Mapping {
     inner: Arc<Inner>,
     /// Some fields are hidden.
     reduced: bool,
+    /// What is seen of other documents of the index, where it is more or otherwise.
+    other: Option<Arc<Self>>,
 }
 
 #[derive(Debug)]
@@ -444,7 +447,7 @@ impl Mapping {
     ) -> Self {
         let flat = Arc::new(Flat::of(&root));
         let inner = Arc::new(Inner { version, next_no, root, options, flat, settings });
-        Self { inner, reduced: false }
+        Self { inner, reduced: false, other: None }
     }
 
     /// This is what a caller sees from whom fields are hidden.
@@ -462,7 +465,7 @@ impl Mapping {
             flat: flat.clone(),
             settings: settings.clone(),
         };
-        Self { inner: Arc::new(inner), reduced: self.reduced }
+        Self { inner: Arc::new(inner), ..self }
     }
 }
 

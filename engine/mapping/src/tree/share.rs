@@ -49,7 +49,7 @@ impl Mapping {
             flat: Arc::clone(&two.flat),
             settings: Arc::clone(&two.settings),
         };
-        Some(Self { inner: Arc::new(inner), reduced: self.reduced })
+        Some(Self { inner: Arc::new(inner), ..self.clone() })
     }
 
     /// Mappings with equal trees have equal ones; others hardly ever.

@@ -260,7 +260,13 @@ pub fn bind(
             match mapping.lookup(&values.field).or_else(|| metadata::column(&values.field, mapping))
             {
                 Some(field) => mapped(&field, values, context)?,
-                None => unmapped(values, accepts)?,
+                None => match mapping.known(&values.field) {
+                    // Other documents alone show it: nothing is read for these, least of all their text.
+                    Some(field) => {
+                        Source { column: Column::None, ..mapped(&field, values, context)? }
+                    }
+                    None => unmapped(values, accepts)?,
+                },
             }
         }
     };

@@ -406,7 +406,7 @@ impl Binder<'_> {
 
     /// The field that a name means.
     pub fn field(&self, name: &str) -> Option<Arc<Field>> {
-        self.mapping.lookup(name).or_else(|| metadata::words(name, self.mapping))
+        self.mapping.known(name).or_else(|| metadata::words(name, self.mapping))
     }
 
     /// The fields that a pattern means, under the names that it matches.

@@ -31,7 +31,7 @@ impl Distance {
     /// # Errors
     /// A field that holds no places, or that nobody knows.
     pub fn bind(asked: &DistanceSort, sort: &Sort, mapping: &Mapping) -> Result<Self> {
-        let field = match mapping.lookup(&asked.field) {
+        let field = match mapping.known(&asked.field) {
             Some(field) if matches!(field.kind, Type::GeoPoint(_)) => Some(field.no),
             Some(field) => {
                 return Err(Error::illegal(format!(

@@ -39,6 +39,9 @@ pub fn tie(family: &Family, mapping: &Mapping) -> Result<Option<Tie>> {
         false => Err(Error::shard(reason)),
     };
     let Some(field) = join_of(mapping) else {
+        if lacks_join(mapping) {
+            return Ok(None);
+        }
         return refuse(format!("[{query}] no join field has been configured"));
     };
     let Type::Join(join) = &field.kind else { return Ok(None) };
@@ -68,6 +71,11 @@ pub fn tie(family: &Family, mapping: &Mapping) -> Result<Option<Tie>> {
 
 fn join_of(mapping: &Mapping) -> Option<&Arc<Field>> {
     mapping.fields().find(|field| matches!(field.kind, Type::Join(_)))
+}
+
+/// Do other documents alone show how families hang together?
+fn lacks_join(mapping: &Mapping) -> bool {
+    join_of(mapping).is_none() && mapping.other().is_some_and(|other| join_of(other).is_some())
 }
 
 /// `has_child` and `has_parent`.
@@ -135,6 +143,9 @@ pub fn parent_id(binder: &mut Binder<'_>, asked: &ParentId) -> Result<Clause> {
         false => Err(Error::shard(reason)),
     };
     let Some(field) = join_of(binder.mapping).cloned() else {
+        if lacks_join(binder.mapping) {
+            return Ok(Clause::none());
+        }
         let index = binder.context.index;
         return refuse(format!("[parent_id] no join field found for index [{index}]"));
     };

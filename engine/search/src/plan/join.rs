@@ -21,6 +21,9 @@ pub fn nested(binder: &mut Binder<'_>, query: &ast::Nested) -> Result<Clause> {
              false.",
         ));
     }
+    if mapping.lacks_nested(&query.path) {
+        return Ok(Clause::none());
+    }
     if !mapping.is_nested(&query.path) {
         if query.ignore_unmapped {
             return Ok(Clause::none());

@@ -293,7 +293,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
 
 fn collapse(asked: &request::Collapse, mapping: &Mapping) -> Result<Collapse> {
     let name = &asked.field;
-    let Some(field) = mapping.lookup(name) else {
+    let Some(field) = mapping.known(name) else {
         let reason = match mapping::is_metadata(name) {
             true => format!(
                 "unknown type for collapse field `{name}`, only keywords and numbers are accepted"
@@ -353,6 +353,8 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
         Some(nested) if mapping.is_nested(&nested.path) => {
             Some(Inside { filter: None, count_max: nested.max_children })
         }
+        // These documents have none inside that are seen, and the field no value.
+        Some(nested) if mapping.lacks_nested(&nested.path) => None,
         Some(nested) => {
             return Err(Error::shard(format!(
                 "[nested] failed to find nested object under path [{}]",
@@ -380,7 +382,7 @@ fn field(
         _ if has_no_column(name) => return Err(no_column(name)),
         _ => {}
     }
-    let Some(field) = mapping.lookup(name).or_else(|| metadata::column(name, mapping)) else {
+    let Some(field) = mapping.known(name).or_else(|| metadata::column(name, mapping)) else {
         return match &sort.unmapped_type {
             None => Err(Error::shard(format!("No mapping found for [{name}] in order to sort on"))),
             Some(kind) => unmapped(kind, sort, descending),

@@ -107,7 +107,7 @@ impl Columns {
             }
             _ => {}
         }
-        let Some(field) = self.bound.mapping.lookup(name) else {
+        let Some(field) = self.bound.mapping.known(name) else {
             return Err(Fault::illegal(format!("No field found for [{name}] in mapping")));
         };
         match field.column() {
@@ -226,7 +226,7 @@ impl Host for Columns {
 
     fn has(&mut self, name: &str) -> bool {
         matches!(name, "_index" | "_seq_no" | "_version" | "_id")
-            || self.bound.mapping.lookup(name).is_some()
+            || self.bound.mapping.known(name).is_some()
     }
 
     fn count(&mut self, field: u32) -> usize {
