@@ -15,7 +15,7 @@ use authz::{AuthError, Command, Secret};
 use env::Env;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::limit::host;
+use super::limit::{Whose, host};
 use super::visit::{SignedIn, Visit};
 use super::{authorize, consent, login};
 use crate::reply::Reply;
@@ -339,25 +339,27 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     let now = visit.monotonic();
     // The counter of the sign-in: a stranger's guesses elsewhere do not keep this browser out.
     let key = login::counter(visit, name);
-    let attempt = match visit.limiter.attempt(&key, visit.settings.limits.login_failures, now) {
-        Ok(attempt) => attempt,
-        Err(seconds) => {
-            visit.note("login_throttled", "failed", &[("user", name)]);
-            let why = format!("Too many attempts. Please wait {seconds} s and try again.");
-            return form(visit, 429, signed_in, Changed::Refused("password", &why))
-                .field("Retry-After", seconds.to_string());
-        }
-    };
+    let attempt =
+        match visit.limiter.attempt(Whose::Person, &key, visit.settings.limits.login_failures, now)
+        {
+            Ok(attempt) => attempt,
+            Err(seconds) => {
+                visit.note("login_throttled", "failed", &[("user", name)]);
+                let why = format!("Too many attempts. Please wait {seconds} s and try again.");
+                return form(visit, 429, signed_in, Changed::Refused("password", &why))
+                    .field("Retry-After", seconds.to_string());
+            }
+        };
     let old = Secret::new(old.to_owned());
     let checked = visit.security.authenticator.password(name.clone(), old, host(visit.peer)).await;
     let by = match checked {
         // A user of the file who has the same name is another.
         Ok(principal) if principal.user().is(&signed_in.user) => {
-            visit.limiter.succeeded(&key);
+            visit.limiter.succeeded(Whose::Person, &key);
             principal.user().proof()
         }
         Err(AuthError::Busy) => {
-            visit.limiter.undo(&key, attempt);
+            visit.limiter.undo(Whose::Person, &key, attempt);
             return busy("password");
         }
         _ => {
@@ -366,7 +368,7 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
                 "failed",
                 &[("user", name), ("reason", "wrong password")],
             );
-            visit.limiter.failed(&key, attempt, visit.monotonic());
+            visit.limiter.failed(Whose::Person, &key, attempt, visit.monotonic());
             return refuse("password", "The current password is wrong.");
         }
     };

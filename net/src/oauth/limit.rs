@@ -7,6 +7,7 @@
 //! for a look-up and an addition, on paths that hash or write a log beside it.
 
 use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,8 +24,12 @@ pub enum Of {
     Push,
     /// Registrations.
     Register,
-    /// Passwords that came by `Basic` and were wrong.
+    /// Passwords that came by `Basic` and were wrong, of an account from a place.
     Password,
+    /// The same of an account from everywhere.
+    Everywhere,
+    /// What one network adds to what is counted of an account from everywhere.
+    Share,
     /// Sign-ins from an address.
     Login,
     /// Device codes typed.
@@ -36,11 +41,31 @@ const KINDS: usize = Of::Device as usize + 1;
 /// Counters of a kind that are kept at most; beyond, those whose time is over go, then all of them.
 const COUNTERS_MAX: usize = 100_000;
 
+/// Whose failures are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Of an account in one network, or in one browser that signed in before.
+    Person,
+    /// Of a network.
+    Network,
+    /// Of an account, wherever they come from.
+    Account,
+}
+
+const WHOSE: usize = Whose::Account as usize + 1;
+
 /// Longest delay of an account in seconds.
 const DELAY_MAX_S: u64 = 60;
 
-/// After so long without a failure an account's counter begins anew.
-const FORGIVEN: Duration = Duration::from_secs(15 * 60);
+/// After so long without a failure a counter begins anew; that of an account from everywhere so long after it
+/// began.
+pub const FORGIVEN: Duration = Duration::from_secs(15 * 60);
+
+/// Networks from which an account's person signed in that are remembered; the oldest goes.
+const HOMES_MAX: usize = 16;
+
+/// They are remembered for so long.
+const HOME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 #[derive(Clone, Copy)]
 struct Window {
@@ -52,14 +77,25 @@ struct Window {
 struct Failures {
     count: u64,
     until: Duration,
+    first: Duration,
     last: Duration,
+}
+
+impl Failures {
+    /// Does it go on counting? Whose person is elsewhere is not to hear for ever of somebody who never ends.
+    fn is_live(&self, whose: Whose, now: Duration) -> bool {
+        let since = if whose == Whose::Account { self.first } else { self.last };
+        since + FORGIVEN > now
+    }
 }
 
 /// All counters.
 #[derive(Default)]
 pub struct Limiter {
     windows: Mutex<[Map<u64, Window>; KINDS]>,
-    failures: Mutex<Map<u64, Failures>>,
+    failures: Mutex<[Map<u64, Failures>; WHOSE]>,
+    /// The networks of each account from which a right password came, and when it did last.
+    homes: Mutex<Map<u64, Vec<(u64, Duration)>>>,
     names: RandomState,
 }
 
@@ -162,10 +198,10 @@ impl Limiter {
         is_over.then(|| seconds(window.end.saturating_sub(now)))
     }
 
-    /// Seconds that an account has to wait before its next attempt is looked at.
-    pub fn delay(&self, account: &str, now: Duration) -> Option<u64> {
+    /// Seconds to wait before the next attempt is looked at.
+    pub fn delay(&self, whose: Whose, name: &str, now: Duration) -> Option<u64> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = failures.get(&self.names.hash_one(account))?;
+        let known = failures[whose as usize].get(&self.names.hash_one(name))?;
         (known.until > now).then(|| seconds(known.until.saturating_sub(now)))
     }
 
@@ -174,33 +210,40 @@ impl Limiter {
     ///
     /// # Errors
     /// Seconds to wait: nobody looks.
-    pub fn attempt(&self, account: &str, free: u64, now: Duration) -> Result<Option<Attempt>, u64> {
+    pub fn attempt(
+        &self,
+        whose: Whose,
+        name: &str,
+        free: u64,
+        now: Duration,
+    ) -> Result<Option<Attempt>, u64> {
         if free == 0 {
             return Ok(None);
         }
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        make_room(&mut failures, |known| known.last + FORGIVEN > now);
-        let name = self.names.hash_one(account);
+        let failures = &mut failures[whose as usize];
+        make_room(failures, |known| known.is_live(whose, now));
+        let name = self.names.hash_one(name);
         let before = failures.get(&name).copied();
         if let Some(known) = before.filter(|known| known.until > now) {
             return Err(seconds(known.until.saturating_sub(now)));
         }
-        let counted = before.filter(|known| known.last + FORGIVEN > now);
-        let count = counted.map_or(0, |known| known.count) + 1;
+        let counted = before.filter(|known| known.is_live(whose, now));
+        let (count, first) = counted.map_or((1, now), |known| (known.count + 1, known.first));
         let until = match count.checked_sub(free) {
             Some(beyond) => now + Duration::from_secs((1 << beyond.min(6)).min(DELAY_MAX_S)),
             None => now,
         };
-        let with = Failures { count, until, last: now };
+        let with = Failures { count, until, first, last: now };
         failures.insert(name, with);
         Ok(Some(Attempt { before, with }))
     }
 
     /// An attempt was looked at, and failed: its delay begins now, since looking takes time.
-    pub fn failed(&self, account: &str, attempt: Option<Attempt>, now: Duration) {
+    pub fn failed(&self, whose: Whose, name: &str, attempt: Option<Attempt>, now: Duration) {
         let Some(attempt) = attempt else { return };
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = failures.get_mut(&self.names.hash_one(account));
+        let known = failures[whose as usize].get_mut(&self.names.hash_one(name));
         if let Some(known) = known.filter(|known| **known == attempt.with) {
             known.until = now + known.until.saturating_sub(known.last);
             known.last = now;
@@ -208,10 +251,11 @@ impl Limiter {
     }
 
     /// Nobody looked at an attempt, or it is no failure of this account's: it does not count.
-    pub fn undo(&self, account: &str, attempt: Option<Attempt>) {
+    pub fn undo(&self, whose: Whose, name: &str, attempt: Option<Attempt>) {
         let Some(attempt) = attempt else { return };
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = self.names.hash_one(account);
+        let failures = &mut failures[whose as usize];
+        let name = self.names.hash_one(name);
         match (failures.get_mut(&name), attempt.before) {
             (Some(known), Some(before)) if *known == attempt.with => *known = before,
             (Some(known), None) if *known == attempt.with => {
@@ -224,9 +268,31 @@ impl Limiter {
     }
 
     /// An attempt succeeded.
-    pub fn succeeded(&self, account: &str) {
-        let name = self.names.hash_one(account);
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+    pub fn succeeded(&self, whose: Whose, name: &str) {
+        let name = self.names.hash_one(name);
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures[whose as usize].remove(&name);
+    }
+
+    /// A right password of this account came from this network.
+    pub fn at_home(&self, account: &str, network: &str, now: Duration) {
+        let (account, network) = (self.names.hash_one(account), self.names.hash_one(network));
+        let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+        make_room(&mut homes, |known| known.iter().any(|(_, last)| *last + HOME > now));
+        let known = homes.entry(account).or_default();
+        known.retain(|(home, last)| *home != network && *last + HOME > now);
+        if known.len() == HOMES_MAX {
+            known.remove(0);
+        }
+        known.push((network, now));
+    }
+
+    /// Did a right password of this account come from this network lately?
+    pub fn is_home(&self, account: &str, network: &str, now: Duration) -> bool {
+        let (account, network) = (self.names.hash_one(account), self.names.hash_one(network));
+        let homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = homes.get(&account).into_iter().flatten();
+        known.into_iter().any(|(home, last)| *home == network && *last + HOME > now)
     }
 }
 
@@ -246,16 +312,32 @@ fn seconds(time: Duration) -> u64 {
 
 /// What stands for the neighbourhood of an address: its /24, or its /64.
 pub fn neighbourhood(address: &str) -> String {
-    match host(address).parse::<std::net::IpAddr>() {
-        Ok(std::net::IpAddr::V4(ip)) => {
-            let [a, b, c, _] = ip.octets();
-            format!("{a}.{b}.{c}.0/24")
+    network(address, 24, 64)
+}
+
+/// What stands for one who has an address: that itself, or its /64, of which each machine has all.
+pub fn place(address: &str) -> String {
+    network(address, 32, 64)
+}
+
+/// What one who is given addresses has at the least: a /24, or a /48, of which the least are given away.
+pub fn owned(address: &str) -> String {
+    network(address, 24, 48)
+}
+
+/// The network of an address, of so many bits.
+fn network(address: &str, bits_v4: u32, bits_v6: u32) -> String {
+    let Ok(address) = host(address).parse::<IpAddr>() else { return host(address).to_owned() };
+    // One of the fourth version may come as one of the sixth: all of them would be neighbours.
+    match address.to_canonical() {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(32 - bits_v4).unwrap_or(0);
+            format!("{}/{bits_v4}", Ipv4Addr::from_bits(ip.to_bits() & mask))
         }
-        Ok(std::net::IpAddr::V6(ip)) => {
-            let [a, b, c, d, ..] = ip.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(128 - bits_v6).unwrap_or(0);
+            format!("{}/{bits_v6}", Ipv6Addr::from_bits(ip.to_bits() & mask))
         }
-        Err(_) => host(address).to_owned(),
     }
 }
 
@@ -288,21 +370,24 @@ mod tests {
     #[test]
     fn attempts_at_once_count_before_they_are_looked_at() {
         let limiter = Limiter::default();
-        let attempt = || limiter.attempt("ann", 3, S);
+        let attempt = || limiter.attempt(Whose::Person, "ann", 3, S);
         let begun: Vec<_> = (0..6).map(|_| attempt()).collect();
         let waits: Vec<_> = begun.iter().map(|it| it.as_ref().err().copied()).collect();
         assert_eq!(waits, [None, None, None, Some(1), Some(1), Some(1)]);
         // A delay begins when the answer is known, however long that took.
-        let slow = limiter.attempt("eve", 1, S).expect("free");
-        limiter.failed("eve", slow, S * 5);
-        assert_eq!(limiter.delay("eve", S * 5), Some(1));
+        let slow = limiter.attempt(Whose::Person, "eve", 1, S).expect("free");
+        limiter.failed(Whose::Person, "eve", slow, S * 5);
+        assert_eq!(limiter.delay(Whose::Person, "eve", S * 5), Some(1));
         // One that nobody looked at leaves things as they were.
-        let before = limiter.attempt("bob", 2, S).expect("free");
-        let one = limiter.attempt("bob", 2, S * 2).expect("free");
-        limiter.undo("bob", one);
-        assert_eq!(limiter.delay("bob", S * 2), None);
-        limiter.undo("bob", before);
-        assert!(limiter.attempt("bob", 2, S).is_ok() && limiter.delay("bob", S).is_none());
+        let before = limiter.attempt(Whose::Person, "bob", 2, S).expect("free");
+        let one = limiter.attempt(Whose::Person, "bob", 2, S * 2).expect("free");
+        limiter.undo(Whose::Person, "bob", one);
+        assert_eq!(limiter.delay(Whose::Person, "bob", S * 2), None);
+        limiter.undo(Whose::Person, "bob", before);
+        assert!(
+            limiter.attempt(Whose::Person, "bob", 2, S).is_ok()
+                && limiter.delay(Whose::Person, "bob", S).is_none()
+        );
     }
 
     #[test]
@@ -335,22 +420,58 @@ mod tests {
         let mut now = S;
         let mut delays = Vec::new();
         for _ in 0..12 {
-            limiter.attempt("ann", 5, now).expect("its delay is over");
-            let delay = limiter.delay("ann", now).unwrap_or(0);
+            limiter.attempt(Whose::Person, "ann", 5, now).expect("its delay is over");
+            let delay = limiter.delay(Whose::Person, "ann", now).unwrap_or(0);
             delays.push(delay);
             now += S * delay as u32;
         }
         assert_eq!(delays, [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
-        limiter.succeeded("ann");
-        assert_eq!(limiter.delay("ann", now), None);
-        limiter.attempt("bob", 1, now).expect("the first");
-        limiter.attempt("bob", 1, now + FORGIVEN).expect("forgiven");
-        assert_eq!(limiter.delay("bob", now + FORGIVEN), Some(1));
+        limiter.succeeded(Whose::Person, "ann");
+        assert_eq!(limiter.delay(Whose::Person, "ann", now), None);
+        limiter.attempt(Whose::Person, "bob", 1, now).expect("the first");
+        limiter.attempt(Whose::Person, "bob", 1, now + FORGIVEN).expect("forgiven");
+        assert_eq!(limiter.delay(Whose::Person, "bob", now + FORGIVEN), Some(1));
     }
 
     #[test]
     fn neighbours_share_a_counter() {
         assert_eq!(neighbourhood("10.1.2.3:99"), "10.1.2.0/24");
         assert_eq!(neighbourhood("[2001:db8:1:2:3::4]:99"), "2001:db8:1:2::/64");
+        // Where one socket listens for both.
+        assert_eq!(neighbourhood("[::ffff:10.1.2.3]:99"), "10.1.2.0/24");
+        assert_eq!(place("[::ffff:10.1.2.3]:99"), "10.1.2.3/32");
+        assert_eq!(
+            [place("[2001:db8:1:2::9]:1"), place("[2001:db8:1:2:7::]:2")],
+            ["2001:db8:1:2::/64"; 2]
+        );
+        assert_eq!(owned("[2001:db8:1:2:3::4]:99"), "2001:db8:1::/48");
+        assert_eq!(neighbourhood("no address"), "no address");
+    }
+
+    #[test]
+    fn a_flood_of_one_kind_of_failures_forgives_no_other() {
+        let limiter = Limiter::default();
+        limiter.attempt(Whose::Account, "ann", 1, S).expect("the first");
+        for stranger in 0..=COUNTERS_MAX {
+            limiter.attempt(Whose::Person, &stranger.to_string(), 1, S).expect("the first");
+        }
+        assert_eq!(limiter.delay(Whose::Account, "ann", S), Some(1));
+    }
+
+    #[test]
+    fn so_many_networks_of_an_account_are_remembered_the_latest_ones() {
+        let limiter = Limiter::default();
+        let is_home = |network: &str, now| limiter.is_home("ann", network, now);
+        for network in 0..=HOMES_MAX {
+            limiter.at_home("ann", &network.to_string(), S * network as u32);
+        }
+        assert_eq!(
+            [is_home("0", S * 20), is_home("1", S * 20), is_home("16", S * 20)],
+            [false, true, true]
+        );
+        limiter.at_home("ann", "1", S * 21);
+        limiter.at_home("ann", "new", S * 22);
+        assert_eq!([is_home("1", S * 22), is_home("2", S * 22)], [true, false]);
+        assert!(!limiter.is_home("bob", "1", S * 22) && !is_home("1", S * 21 + HOME));
     }
 }

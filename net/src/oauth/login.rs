@@ -1,11 +1,9 @@
 //! `/login` and `/logout`.
 //!
 //! One message and one time for an unknown name, a wrong password, a locked and a disabled account.
-//! No account is locked for good: anyone could lock anyone. Delays grow instead, and a browser that
-//! signed in before has a counter of its own, so that a stranger cannot keep its person out.
+//! No account is locked for good: anyone could lock anyone. Delays grow instead ([`super::throttle`]).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use authz::pages::login::{self, Login, Trouble};
 use authz::pages::problem;
@@ -17,16 +15,14 @@ use env::Env;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::form::Form;
-use super::limit::{Of, host, neighbourhood};
+use super::limit::host;
+use super::throttle::{Trying, Who};
 use super::visit::{SignedIn, Visit};
 use super::{ask, authorize, cookie, device, redirect};
 use crate::reply::Reply;
 
 /// A browser that signed in before.
 const DEVICE: &str = "__Host-dev";
-
-/// A neighbourhood has many people: its delays begin later.
-const NEIGHBOURS: u64 = 6;
 
 /// Where a person goes on after signing in.
 struct Way<'a> {
@@ -121,32 +117,14 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
     let way = Way { request: &request, code: device::code_in(&form) };
     let (name, password) = (form.text("username"), form.text("password"));
-    let key = counter(visit, name);
-    let near = format!("near {}", neighbourhood(visit.peer));
+    let account = account(name);
+    let device = device_of(visit, &account);
+    let who = Who { account: &account, peer: visit.peer, device };
     let now = visit.monotonic();
-    let limits = visit.settings.limits;
-    let waits = [visit.limiter.delay(&key, now), visit.limiter.delay(&near, now)];
-    if let Some(seconds) = waits.into_iter().flatten().max() {
-        return throttled(visit, &way, name, seconds);
-    }
-    let minute = Duration::from_secs(60);
-    if let Some(seconds) =
-        visit.limiter.count(Of::Login, host(visit.peer), limits.login, minute, now)
-    {
-        return show(visit, 429, &way, name, Trouble::Wait(seconds));
-    }
     // Before the password is looked at: attempts at once count as those one after another.
-    let near_free = limits.login_failures * NEIGHBOURS;
-    let own_attempt = match visit.limiter.attempt(&key, limits.login_failures, now) {
-        Ok(attempt) => attempt,
+    let trying = match Trying::begin(visit.limiter, &visit.settings.limits, &who, now) {
+        Ok(trying) => trying,
         Err(seconds) => return throttled(visit, &way, name, seconds),
-    };
-    let near_attempt = match visit.limiter.attempt(&near, near_free, now) {
-        Ok(attempt) => attempt,
-        Err(seconds) => {
-            visit.limiter.undo(&key, own_attempt);
-            return throttled(visit, &way, name, seconds);
-        }
     };
     let checked = visit
         .security
@@ -156,41 +134,38 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let principal = match checked {
         Ok(principal) => principal,
         Err(AuthError::Busy) => {
-            visit.limiter.undo(&near, near_attempt);
-            visit.limiter.undo(&key, own_attempt);
+            trying.undo();
             return show(visit, 503, &way, name, Trouble::Busy);
         }
         Err(_) => {
             visit.note("login_failed", "failed", &[("user", name)]);
-            visit.limiter.failed(&key, own_attempt, visit.monotonic());
-            visit.limiter.failed(&near, near_attempt, visit.monotonic());
+            trying.failed(visit.monotonic());
             return show(visit, 400, &way, name, Trouble::Wrong);
         }
     };
-    visit.limiter.undo(&near, near_attempt);
     if principal.user().realm == Realm::File {
         // Grants and sessions hang on a user of the state, which this is not.
-        visit.limiter.undo(&key, own_attempt);
+        trying.undo();
         visit.note("login_failed", "failed", &[("user", name), ("reason", "a user of the file")]);
         return show(visit, 400, &way, name, Trouble::FileAccount);
     }
     let begun = match session(visit, principal, password).await {
         Ok(begun) => begun,
         Err(authz::Error::Busy) => {
-            visit.limiter.undo(&key, own_attempt);
+            trying.undo();
             return show(visit, 503, &way, name, Trouble::Busy);
         }
         Err(authz::Error::Lapsed) => {
             visit.note("login_failed", "failed", &[("user", name)]);
-            visit.limiter.failed(&key, own_attempt, visit.monotonic());
+            trying.failed(visit.monotonic());
             return show(visit, 400, &way, name, Trouble::Wrong);
         }
         Err(_) => {
-            visit.limiter.undo(&key, own_attempt);
+            trying.undo();
             return visit.down();
         }
     };
-    visit.limiter.succeeded(&key);
+    trying.succeeded(visit.monotonic());
     visit.note("login_ok", "ok", &[("user", name)]);
     go_on(visit, begun, &way).await
 }
@@ -333,17 +308,18 @@ pub fn account(name: &str) -> String {
     name.trim().nfkc().flat_map(char::to_lowercase).take(512).collect()
 }
 
-/// The counter of an attempt: the account's, or the browser's own where it signed in before.
+/// The browser, where it signed in to this account before.
+fn device_of<'v, E: Env>(visit: &'v Visit<'_, E>, account: &str) -> Option<&'v str> {
+    let (device, mark) = cookie::value(visit.head, DEVICE)?.split_once('.')?;
+    let expected = device_mark(visit, account, device);
+    authz::secret::is_equal(mark.as_bytes(), expected.as_bytes()).then_some(device)
+}
+
+/// The counter of an account's attempts: of those in the same network, or of the browser's own where it signed in
+/// before.
 pub fn counter<E: Env>(visit: &Visit<'_, E>, name: &str) -> String {
     let account = account(name);
-    let device = cookie::value(visit.head, DEVICE).and_then(|value| value.split_once('.'));
-    if let Some((device, mark)) = device {
-        let expected = device_mark(visit, &account, device);
-        if authz::secret::is_equal(mark.as_bytes(), expected.as_bytes()) {
-            return format!("device {device} {account}");
-        }
-    }
-    format!("account {account}")
+    Who { account: &account, peer: visit.peer, device: device_of(visit, &account) }.person()
 }
 
 fn device_mark<E: Env>(visit: &Visit<'_, E>, account: &str, device: &str) -> String {

@@ -44,6 +44,7 @@ pub mod register;
 pub mod review;
 pub mod revoke;
 pub mod settings;
+pub mod throttle;
 pub mod token;
 pub mod touch;
 pub mod visit;

@@ -20,9 +20,21 @@ pub fn escaped(text: &str) -> String {
 #[derive(Default)]
 pub struct Browser {
     cookies: Vec<(String, String)>,
+    /// Where it is, as a proxy tells.
+    from: Option<String>,
 }
 
 impl Browser {
+    /// One whose requests a proxy brings from this address.
+    pub fn from(address: &str) -> Self {
+        Self { from: Some(address.to_owned()), ..Self::default() }
+    }
+
+    /// It is somewhere else from now on.
+    pub fn moves(&mut self, address: &str) {
+        self.from = Some(address.to_owned());
+    }
+
     /// Loads a page, or posts a form to it.
     pub async fn ask(
         &mut self,
@@ -36,6 +48,9 @@ impl Browser {
         let body: Vec<String> =
             form.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
         let mut fields = vec![("Cookie", cookies.as_str()), ("Origin", ISSUER)];
+        if let Some(from) = &self.from {
+            fields.push(("X-Forwarded-For", from));
+        }
         let method = if form.is_empty() { "GET" } else { "POST" };
         if !form.is_empty() {
             fields.push(("Content-Type", "application/x-www-form-urlencoded"));

@@ -4,7 +4,7 @@ use http::client::Response;
 use json::json;
 
 use crate::browser::{Browser, basic, fields};
-use crate::place::{Client, at, at_once, with_oauth_clients};
+use crate::place::{Client, at, at_once, with_oauth_behind_a_proxy, with_oauth_clients};
 
 async fn person(client: &mut Client, name: &str) {
     client.authorize(Some(&basic("elastic", "secret")));
@@ -138,5 +138,75 @@ fn each_client_spends_its_own_rate() {
             assert_eq!(client.call_with("POST", "/token", &form, body).await.status, 400);
         }
         assert_eq!(client.call_with("POST", "/token", &form, body).await.status, 429);
+    });
+}
+
+/// Guesses once at the page; the status.
+async fn guess(client: &mut Client, browser: &mut Browser, name: &str, password: &str) -> u16 {
+    let page = browser.ask(client, "/login", &[]).await;
+    let mut form = fields(&page, "/login");
+    form.push(("username".into(), name.into()));
+    form.push(("password".into(), password.into()));
+    browser.post(client, "/login", &form).await.status
+}
+
+/// A sign-in from a browser that was not known here was held up, up to a minute, by whoever guessed at the account
+/// from anywhere.
+#[test]
+fn who_guesses_elsewhere_holds_up_nobody_here() {
+    with_oauth_behind_a_proxy(|mut client| async move {
+        person(&mut client, "ann").await;
+        let mut stranger = Browser::from("203.0.113.1");
+        let mut statuses = Vec::new();
+        for at in 0..7 {
+            statuses.push(guess(&mut client, &mut stranger, "ann", &format!("guess-{at}")).await);
+        }
+        assert_eq!(statuses, [400, 400, 400, 400, 400, 429, 429]);
+        let mut neighbour = Browser::from("203.0.113.9");
+        assert_eq!(guess(&mut client, &mut neighbour, "ann", "ann-knows-this").await, 429);
+        let mut owner = Browser::from("198.51.100.1");
+        assert_eq!(guess(&mut client, &mut owner, "ann", "ann-knows-this").await, 303);
+        // And at the other doors.
+        for (from, password, expected) in [
+            ("203.0.113.1", "wrong", [vec![401; 10], vec![429; 2]].concat()),
+            ("198.51.100.2", "ann-knows-this", vec![200]),
+        ] {
+            for status in expected {
+                client.authorize(Some(&basic("ann", password)));
+                let fields = [("X-Forwarded-For", from)];
+                let answer =
+                    client.call_with("GET", "/_security/_authenticate", &fields, b"").await;
+                assert_eq!(answer.status, status, "{from}");
+            }
+        }
+    });
+}
+
+/// Who has many networks guesses no more than so often in all; the person is let in from where it came in before,
+/// and by a browser that is known.
+#[test]
+fn who_guesses_from_everywhere_is_slowed_and_the_person_is_let_in() {
+    with_oauth_behind_a_proxy(|mut client| async move {
+        person(&mut client, "ann").await;
+        let mut known = Browser::from("198.51.100.1");
+        assert_eq!(guess(&mut client, &mut known, "ann", "ann-knows-this").await, 303);
+        let mut counts = [0, 0];
+        for network in 0..12 {
+            let mut stranger = Browser::from(&format!("203.0.{network}.1"));
+            for at in 0..5 {
+                let status = guess(&mut client, &mut stranger, "ann", &format!("guess-{at}")).await;
+                counts[usize::from(status == 429)] += 1;
+            }
+        }
+        // A delay of some seconds may end meanwhile.
+        assert!(counts[0] >= 40 && counts[1] >= 10, "{counts:?}");
+        let right = "ann-knows-this";
+        let mut new = Browser::from("192.0.2.1");
+        assert_eq!(guess(&mut client, &mut new, "ann", right).await, 429, "nobody knows it");
+        let mut home = Browser::from("198.51.100.77");
+        assert_eq!(guess(&mut client, &mut home, "ann", right).await, 303);
+        // The browser is known wherever it is.
+        known.moves("192.0.2.1");
+        assert_eq!(guess(&mut client, &mut known, "ann", right).await, 303);
     });
 }

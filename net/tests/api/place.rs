@@ -87,6 +87,13 @@ fn oauth() -> net::oauth::Oauth {
     net::oauth::Oauth::new(settings)
 }
 
+/// A node with the OAuth half, behind a proxy that tells from where requests come.
+pub fn with_oauth_behind_a_proxy<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
+    let mut settings = net::oauth::Settings::new(ISSUER);
+    settings.set("oauth.trusted_proxies", "10.0.0.0/24").expect("a network");
+    run(1, Some(Some(net::oauth::Oauth::new(settings))), Audit::none(), story);
+}
+
 /// What a node tells its audit log.
 pub struct Told {
     lines: std::sync::mpsc::Receiver<authz::audit::Item>,
