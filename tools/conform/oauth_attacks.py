@@ -175,6 +175,9 @@ def requests_are_cut_in_one_way(server):
     assert b"invalid_grant" not in answer, "lines end in CR LF"
     # Parameters of the query are no parameters of the body, and a body of another kind is none.
     expect(form(server, "/token?client_id=x", {"grant_type": "refresh_token"}), 400, "invalid_request")
+    for host in ["", "Host: h\r\nHost: h\r\n", "Host: me@h\r\n", "Host: h/a\r\n"]:
+        answer = server.raw((head + length + "\r\n" + body).replace("Host: h\r\n", host, 1))
+        assert answer.startswith(b"HTTP/1.1 400") and b"onnection: close" in answer and b"invalid_grant" not in answer, (host, answer)
     for kind in ["text/plain", "application/json", "multipart/form-data; boundary=x"]:
         expect(server.request("POST", "/token", body, {"Content-Type": kind}, auth=False), 400, "invalid_request")
     charset = {"Content-Type": "application/x-www-form-urlencoded; charset=UTF-8"}

@@ -44,6 +44,40 @@ pub fn length(digits: &[u8]) -> Option<u64> {
     Some(text.parse().unwrap_or(u64::MAX))
 }
 
+/// Is it what `Host` may hold: a name or an address (RFC 3986, section 3.2.2), which may be empty, and a port?
+pub fn is_host(value: &[u8]) -> bool {
+    let is_port = |rest: &[u8]| match rest {
+        [] => true,
+        [b':', digits @ ..] => digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if let Some(inner) = value.strip_prefix(b"[") {
+        let Some(end) = inner.iter().position(|byte| *byte == b']') else { return false };
+        let (address, rest) = (&inner[..end], &inner[end + 1..]);
+        let may_stand = |byte: &u8| is_of_name(*byte) || *byte == b':';
+        return !address.is_empty() && address.iter().all(may_stand) && is_port(rest);
+    }
+    let end = value.iter().position(|byte| *byte == b':').unwrap_or(value.len());
+    let (mut name, rest) = value.split_at(end);
+    while let [first, others @ ..] = name {
+        name = match (first, others) {
+            (b'%', [high, low, others @ ..])
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                others
+            }
+            (byte, others) if is_of_name(*byte) => others,
+            _ => return false,
+        };
+    }
+    is_port(rest)
+}
+
+/// May a registered name hold this as it is?
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
+}
+
 /// Does an `Accept-Encoding` value allow `coding`? A weight of 0 forbids; `*` stands for any.
 pub fn accepts(value: &[u8], coding: &str) -> bool {
     let mut star = false;
@@ -79,6 +113,28 @@ mod tests {
         assert_eq!(length(b"99999999999999999999999"), Some(u64::MAX));
         for bad in [&b""[..], b"+1", b"-1", b"1 2", b"0x1", b"1,1", b"1.0", "１".as_bytes()] {
             assert_eq!(length(bad), None);
+        }
+    }
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_and_a_port() {
+        for good in [
+            "",
+            "h",
+            "a_b.example:9200",
+            "127.0.0.1:",
+            "[::1]:80",
+            "[fe80::1]",
+            "%C3%A4.example",
+            "a,b",
+        ] {
+            assert!(is_host(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "a b", "a/b", "a@b", "a:b", "a:1:2", "a?b", "a#b", "[::1", "[]", "[::1]x", "::1", "%4",
+            "%zz", "\u{e4}", "a\"", "a<b", "a\\b", "a\tb",
+        ] {
+            assert!(!is_host(bad.as_bytes()), "{bad}");
         }
     }
 

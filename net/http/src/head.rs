@@ -93,6 +93,7 @@ pub struct Head {
     version: Version,
     fields: Vec<Span>,
     framing: Framing,
+    host_fault: Option<&'static str>,
     keep_alive: bool,
     expects_continue: bool,
 }
@@ -257,9 +258,16 @@ impl Head {
             version,
             fields,
             framing: meaning.framing()?,
+            host_fault: meaning.host_fault(),
             keep_alive: meaning.keep_alive(),
             expects_continue: meaning.expects_continue && version == Version::Http11,
         })
+    }
+
+    /// What is wrong with the `Host` (RFC 9112, section 3.2): HTTP/1.1 has one, though it may be empty, and what
+    /// stands there is a host with or without a port.
+    pub fn host_fault(&self) -> Option<&'static str> {
+        self.host_fault
     }
 
     /// The method.
@@ -400,6 +408,14 @@ impl<'a> Meaning<'a> {
                 Some(length) => Ok(Framing::Length(length)),
                 None => Err(Fault::Malformed("a Content-Length that is no number")),
             },
+        }
+    }
+
+    fn host_fault(&self) -> Option<&'static str> {
+        match self.host {
+            None if self.version == Version::Http11 => Some("no Host"),
+            Some(value) if !field::is_host(value) => Some("a Host that is none"),
+            _ => None,
         }
     }
 

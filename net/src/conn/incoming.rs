@@ -124,7 +124,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             return Ok(None);
         };
         self.input.consume(len);
-        if let Some(why) = http::Target::new(head.target()).fault() {
+        let fault = head.host_fault().or_else(|| http::Target::new(head.target()).fault());
+        if let Some(why) = fault {
             return Err(Fault::Malformed(why).into());
         }
         let body = Body::new(head.framing(), limits)?;

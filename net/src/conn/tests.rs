@@ -263,7 +263,7 @@ fn a_head_request_gets_the_length_alone() {
 fn a_client_that_expects_to_be_asked_is_asked() {
     let place = place(5);
     let mut stream = place.connect();
-    let head = b"PUT /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+    let head = b"PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
     place.sim.run(async {
         stream.write_all(head).await.expect("open");
         let (asked, _) = answers(&mut stream, &[Method::Put]).await;
@@ -275,8 +275,10 @@ fn a_client_that_expects_to_be_asked_is_asked() {
     // One that sends its body along is not asked.
     let (found, _) = place.talk(&[&head[..], b"abc"].concat(), &[Method::Put]);
     assert!(found[0].status == 100 || found[0].text() == "PUT /a 3");
-    let (found, closed) =
-        place.talk(b"PUT /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: x\r\n\r\n", &[Method::Put]);
+    let (found, closed) = place.talk(
+        b"PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: x\r\n\r\n",
+        &[Method::Put],
+    );
     assert_eq!((found[0].status, closed), (417, true));
 }
 
@@ -293,7 +295,8 @@ fn large_bodies_and_answers_pass() {
             stream.write_all(&get("/large")).await.expect("open");
             let (found, _) = answers(&mut stream, &[Method::Get]).await;
             assert_eq!(found[0].body.len(), 3_000_000);
-            let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+            let mut chunked =
+                b"POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
             for _ in 0..30 {
                 chunked.extend_from_slice(b"186A0\r\n");
                 chunked.extend_from_slice(&body[..100_000]);
@@ -325,14 +328,20 @@ fn faults_are_refused_and_close() {
     let place = place(4);
     for (bytes, status) in [
         (&b"GET / HTTP/1.1\nHost: h\n\n"[..], 400),
-        (b"GET  / HTTP/1.1\r\n\r\n", 400),
-        (b"GET /a/%2e%2e/b HTTP/1.1\r\n\r\n", 400),
-        (b"GET /a/%5Cb HTTP/1.1\r\n\r\n", 400),
-        (b"GET //x HTTP/1.1\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: 999999999\r\n\r\nx", 413),
+        (b"GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"GET /a/%2e%2e/b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"GET /a/%5Cb HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"GET //x HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 999999999\r\n\r\nx", 413),
+        // Without a host, with two, or with what is none (RFC 9112, section 3.2).
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET http://h/ HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: h/a\r\n\r\n", 400),
+        (b"GET / HTTP/1.0\r\nHost: me@h\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n", 400),
     ] {
         let (found, closed) = place.talk(bytes, &[Method::Get]);
@@ -365,7 +374,7 @@ fn a_large_body_of_a_stranger_is_not_read() {
         let (found, _) = place.talk(&waits, &[Method::Put, Method::Post]);
         assert_eq!((found[0].status, found[1].status), (200, 401), "seed {seed}");
         // In chunks, too.
-        let mut chunked = b"POST /c HTTP/1.1\r\nAuthorization: wrong\r\n".to_vec();
+        let mut chunked = b"POST /c HTTP/1.1\r\nHost: h\r\nAuthorization: wrong\r\n".to_vec();
         chunked.extend(b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
         chunked.extend(get("/y"));
         let (found, closed) = place.talk(&chunked, &[Method::Post, Method::Get]);
@@ -381,7 +390,7 @@ fn a_large_body_of_a_stranger_is_not_read() {
 fn who_asked_whether_to_send_a_refused_body_is_told_no_and_closed() {
     let place = place(3);
     let fields = "Authorization: wrong\r\nExpect: 100-continue\r\nContent-Length: 100000";
-    let bytes = format!("POST /a HTTP/1.1\r\n{fields}\r\n\r\n");
+    let bytes = format!("POST /a HTTP/1.1\r\nHost: h\r\n{fields}\r\n\r\n");
     let (found, closed) = place.talk(bytes.as_bytes(), &[Method::Post]);
     assert_eq!((found[0].status, closed), (401, true), "whether the body comes is not known");
 }
@@ -403,7 +412,7 @@ fn a_refusal_is_heard_by_a_client_that_still_sends() {
 fn requests_are_the_same_under_every_cut() {
     let bytes = [
         request("POST", "/a", &[], b"12345"),
-        b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nab\r\n0\r\nT: u\r\n\r\n"
+        b"POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nab\r\n0\r\nT: u\r\n\r\n"
             .to_vec(),
         b"\r\n".to_vec(),
         get("/b"),

@@ -32,7 +32,10 @@ fn no_body_is_late_by_the_time_that_those_before_it_take() {
         let env = place.sim.env();
         place.sim.run(async {
             let mut sent = get("/later/45000");
-            sent.extend(format!("POST {method} HTTP/1.1\r\nContent-Length: 60\r\n\r\nab").bytes());
+            sent.extend(
+                format!("POST {method} HTTP/1.1\r\nHost: h\r\nContent-Length: 60\r\n\r\nab")
+                    .bytes(),
+            );
             stream.write_all(&sent).await.expect("open");
             env.clock().sleep(Duration::from_secs(60)).await;
             stream.write_all(&vec![b'x'; rest]).await.expect("open");
@@ -54,7 +57,8 @@ fn heads_and_forms_have_their_time_however_they_drip() {
     assert_eq!(dripped(b"POST /", 8), (10, Some(408)));
     let body = |target: &str, bytes: usize| {
         let mut text =
-            format!("POST {target} HTTP/1.1\r\nContent-Length: 60000\r\n\r\n").into_bytes();
+            format!("POST {target} HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n")
+                .into_bytes();
         text.resize(text.len() + bytes, b'x');
         text
     };

@@ -23,8 +23,8 @@ fn time_is_bounded() {
     for (bytes, least, most) in [
         (&b""[..], 60, 65),
         (b"GET / HT", 10, 15),
-        (b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nab", 20, 25),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 20, 25),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nab", 20, 25),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 20, 25),
     ] {
         let place = place(9);
         let mut stream = place.connect();
@@ -51,7 +51,7 @@ fn time_is_bounded() {
     let place = place(10);
     let mut stream = place.connect();
     place.sim.run(async {
-        for byte in b"GET / HTTP/1.1\r\n".iter().cycle().take(100) {
+        for byte in b"GET / HTTP/1.1\r\nHost: h\r\n".iter().cycle().take(100) {
             place.sim.env().clock().sleep(Duration::from_secs(1)).await;
             if stream.write_all(&[*byte]).await.is_err() {
                 return;
@@ -83,7 +83,9 @@ fn a_stop_lets_requests_in_flight_finish() {
             half.write_all(b"GET / HTT").await.expect("open");
             let both = [get("/later/500"), request("PUT", "/last", &[], b"x")].concat();
             busy.write_all(&both).await.expect("open");
-            body.write_all(b"PUT /b HTTP/1.1\r\nContent-Length: 4\r\n\r\nab").await.expect("open");
+            body.write_all(b"PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab")
+                .await
+                .expect("open");
             place.sim.env().clock().sleep(Duration::from_millis(200)).await;
             place.door.stop();
             assert_eq!(idle.read(&mut [0; 9]).await, Ok(0));

@@ -9,7 +9,7 @@ use crate::conn::room::{IN_LINE_MAX, ROUND};
 fn one_lane_may_hold_so_much_and_others_are_not_refused() {
     let limits = Limits { lane_bytes_max: 500_000, ..Limits::default() };
     let place = with(5, limits, 64 << 20);
-    let head = "POST /a HTTP/1.1\r\nContent-Length: 400000\r\n\r\n";
+    let head = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 400000\r\n\r\n";
     let mut slow = [place.connect(), place.connect()];
     let mut other = place.connect();
     let body = [b'x'; 400_000];
@@ -101,7 +101,8 @@ fn memory_of_bodies_is_bounded() {
     let much = [request("POST", "/", &[], &[b'x'; 2 << 20]), get("/x")].concat();
     let (found, closed) = place.talk(&much, &[Method::Post, Method::Get]);
     assert_eq!((found[0].status, found[1].status, closed), (429, 200, false));
-    let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n".to_vec();
+    let mut chunked =
+        b"POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n".to_vec();
     chunked.resize(chunked.len() + 0x20_0000, b'x');
     let (found, closed) = place.talk(&chunked, &[Method::Post]);
     assert_eq!((found[0].status, closed), (429, true));
@@ -129,7 +130,8 @@ fn where_answers_are_large_few_requests_run_ahead() {
 fn large_bodies_beside_others_of_their_caller_are_refused_while_memory_is_scarce() {
     let limits = Limits { lane_bytes_max: 2 << 20, ..Limits::default() };
     let place = with(6, limits, 2 << 20);
-    let head = |bytes: usize| format!("POST /a HTTP/1.1\r\nContent-Length: {bytes}\r\n\r\n");
+    let head =
+        |bytes: usize| format!("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: {bytes}\r\n\r\n");
     let mut first = place.connect();
     let (mut large, mut small) = (place.connect(), place.connect());
     let body = vec![b'x'; 1_700_000];

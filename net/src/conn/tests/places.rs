@@ -99,7 +99,8 @@ fn where_memory_lacks_those_end_that_take_no_answer() {
             let (found, _) = answers(&mut used, &[Method::Post]).await;
             assert_eq!(found[0].status, 200, "{bytes}");
         }
-        let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        let mut chunked =
+            b"POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
         chunked.extend(b"200000\r\n");
         chunked.resize(chunked.len() + 0x20_0000, b'x');
         chunked.extend(b"\r\n0\r\n\r\n");
@@ -113,11 +114,12 @@ fn for_what_anybody_may_ask_nobody_leaves() {
     let place = with(9, Limits::default(), 4 << 20);
     let _idle: Vec<_> = (0..20).map(|_| place.connect()).collect();
     place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(5)).await });
-    let mut chunked = b"POST /anybody HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let mut chunked =
+        b"POST /anybody HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     chunked.extend(format!("{:x}\r\n", 3 * ANYBODYS / 2).into_bytes());
     chunked.resize(chunked.len() + 3 * ANYBODYS / 2, b'x');
     let announced = |bytes: usize| {
-        format!("POST /anybody HTTP/1.1\r\nContent-Length: {bytes}\r\n\r\n").into_bytes()
+        format!("POST /anybody HTTP/1.1\r\nHost: h\r\nContent-Length: {bytes}\r\n\r\n").into_bytes()
     };
     for (bytes, status) in [(announced(ANYBODYS + 1), 413), (chunked, 413)] {
         let (found, closed) = place.talk(&bytes, &[Method::Post]);
@@ -232,7 +234,8 @@ fn who_is_known_is_no_stranger_while_its_first_request_runs() {
             assert_eq!(answers(&mut idle, &[Method::Get]).await.0[0].status, 200);
         });
         let mut running = [place.connect(), place.connect(), place.connect()];
-        let asked = format!("GET /later/9000 HTTP/1.1\r\nAuthorization: {shown}\r\n\r\n");
+        let asked =
+            format!("GET /later/9000 HTTP/1.1\r\nHost: h\r\nAuthorization: {shown}\r\n\r\n");
         place.sim.run(async {
             for one in &mut running {
                 one.write_all(asked.as_bytes()).await.expect("open");
@@ -257,9 +260,9 @@ fn whoever_keeps_the_server_waiting_gives_its_place_to_another() {
     let known = "Authorization: right\r\n";
     for (story, seed) in [
         ("GET /h HTTP/1.1\r\nHost: h\r\n".to_owned(), 1),
-        ("POST /h HTTP/1.1\r\nContent-Length: 10\r\n\r\nab".to_owned(), 2),
-        (format!("POST /h HTTP/1.1\r\n{stranger}Content-Length: 90000\r\n\r\nab"), 3),
-        (format!("POST /h HTTP/1.1\r\n{known}Content-Length: 90000\r\n\r\nab"), 4),
+        ("POST /h HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nab".to_owned(), 2),
+        (format!("POST /h HTTP/1.1\r\nHost: h\r\n{stranger}Content-Length: 90000\r\n\r\nab"), 3),
+        (format!("POST /h HTTP/1.1\r\nHost: h\r\n{known}Content-Length: 90000\r\n\r\nab"), 4),
         ("GET /h HTTP/9\r\n\r\n".to_owned(), 5),
     ] {
         let place = with(seed, Limits { connections_max: 3, ..Limits::default() }, 64 << 20);
