@@ -261,8 +261,11 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         audit.note(call.now_ms(), "access_denied", "failed", &facts);
     }
     if let Some((event, outcome, reason)) = told {
-        facts[0].1 = reason;
-        facts.extend(own.facts.iter().map(|(name, value)| (*name, value.as_str())));
+        let own = own.facts.iter().map(|(name, value)| (*name, value.as_str()));
+        // An answer that is no error has its reason among its facts.
+        let (reasons, own): (Vec<_>, Vec<_>) = own.partition(|(name, _)| *name == "reason");
+        facts[0].1 = reasons.first().map_or(reason, |(_, reason)| *reason);
+        facts.extend(own);
         audit.note(call.now_ms(), event, outcome, &facts);
     }
 }

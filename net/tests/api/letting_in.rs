@@ -3,7 +3,7 @@
 use json::json;
 
 use crate::browser::{Browser, basic, fields};
-use crate::place::{Client, ISSUER, at, value, with_oauth, with_oauth_clients};
+use crate::place::{Client, ISSUER, at, value, with_audited, with_oauth, with_oauth_clients};
 
 async fn person(client: &mut Client, name: &str, roles: &[&str]) {
     let body = json!({"password": (format!("{name}-knows-this")), "roles": (roles.to_vec())});
@@ -170,11 +170,11 @@ fn a_full_line_is_told_as_one() {
 fn passwords_in_bodies_are_guessed_as_seldom() {
     with_oauth(|mut client| async move {
         client.authorize(Some(&basic("elastic", "secret")));
-        for (name, door, more) in [
-            ("ann", "/_security/oauth2/token", ""),
-            ("bob", "/_security/api_key/grant", r#","api_key":{"name":"k"}"#),
-            ("eve", "/_security/profile/_activate", ""),
-            ("nobody", "/_security/oauth2/token", ""),
+        for (name, door, more, wrong) in [
+            ("ann", "/_security/oauth2/token", "", 400),
+            ("bob", "/_security/api_key/grant", r#","api_key":{"name":"k"}"#, 401),
+            ("eve", "/_security/profile/_activate", "", 401),
+            ("nobody", "/_security/oauth2/token", "", 400),
         ] {
             if name != "nobody" {
                 person(&mut client, name, &[]).await;
@@ -198,12 +198,57 @@ fn passwords_in_bodies_are_guessed_as_seldom() {
                 "{waits:?}"
             );
             let counted = (statuses[..10].to_vec(), statuses[10..].to_vec());
-            assert_eq!(counted, (vec![401; 10], vec![429; 2]), "{door}");
+            assert_eq!(counted, (vec![wrong; 10], vec![429; 2]), "{door}");
             // One count for all doors.
             client.authorize(Some(&own(name)));
             assert_eq!(client.call("GET", "/_security/_authenticate", "").await.status, 429);
             client.authorize(Some(&basic("elastic", "secret")));
         }
+    });
+}
+
+/// A wrong password was 401, as if the caller were not let in: it is its grant that is none.
+#[test]
+fn a_token_for_a_wrong_password_is_an_invalid_grant() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        person(&mut client, "ann", &[]).await;
+        person(&mut client, "bob", &[]).await;
+        client.good("PUT", "/_security/user/bob/_disable", "").await;
+        let door = "/_security/oauth2/token";
+        for (name, password) in
+            [("ann", "wrong"), ("nobody", "wrong"), ("bob", "bob-knows-this"), ("", "")]
+        {
+            let ask = json!({"grant_type": "password", "username": (name), "password": (password)});
+            let answer = client.call("POST", door, &json::to_string(&ask)).await;
+            assert_eq!(
+                (answer.status, &*answer.text()),
+                (
+                    400,
+                    r#"{"error":"invalid_grant","error_description":"the user name or the password is wrong"}"#
+                ),
+                "{name}"
+            );
+            assert_eq!(answer.field("www-authenticate"), None);
+        }
+        let events = told.of("token_issued");
+        let text = |event: &json::Value, key: &str| {
+            at(event, &[key]).as_str().unwrap_or_default().to_owned()
+        };
+        let first = events.first().expect("it is noted");
+        assert_eq!(
+            [
+                text(first, "outcome"),
+                text(first, "reason"),
+                text(first, "target_user"),
+                text(first, "user")
+            ],
+            ["failed", "wrong password", "ann", "elastic"]
+        );
+        // Who asks is another question.
+        client.authorize(Some(&basic("elastic", "wrong")));
+        let ask = r#"{"grant_type":"client_credentials"}"#;
+        assert_eq!(client.call("POST", door, ask).await.status, 401);
     });
 }
 

@@ -270,16 +270,29 @@ pub(super) async fn by_password<E: Env>(
     user: &str,
     password: &str,
 ) -> Result<Principal> {
-    let found = Guess::password(security, user, password, call.peer).await;
-    let found = found.map_err(|refused| match refused {
-        Refused::Slow(seconds) => {
+    let known = by_password_if_right(call, security, user, password).await?;
+    known.map_err(|wrong| not_let_in(&wrong))
+}
+
+/// The same; that the password is wrong is no error of the request.
+pub(super) async fn by_password_if_right<E: Env>(
+    call: &Call<'_, E>,
+    security: &Security<E>,
+    user: &str,
+    password: &str,
+) -> Result<std::result::Result<Principal, authz::AuthError>> {
+    let known = match Guess::password(security, user, password, call.peer).await {
+        Ok(found) => Ok(found),
+        Err(Refused::Slow(seconds)) => {
             call.wait_seconds.set(Some(seconds));
-            Error::rejected(TOO_MANY)
+            return Err(Error::rejected(TOO_MANY));
         }
-        Refused::Wrong(error) => not_let_in(&error),
-    })?;
+        Err(Refused::Wrong(busy @ authz::AuthError::Busy)) => return Err(not_let_in(&busy)),
+        Err(Refused::Wrong(wrong)) => Err(wrong),
+    };
+    // Who lost the right meanwhile does not hear whether it was right.
     still_allowed(call, call.route.privilege).await?;
-    Ok(found)
+    Ok(known)
 }
 
 pub(super) fn not_let_in(error: &authz::AuthError) -> Error {

@@ -55,12 +55,16 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 return invalid(unsupported(kind, "refresh_token"));
             }
             for _ in 0..ATTEMPTS_MAX {
-                let owner = keys::by_password(call, desk.security, user, password).await?;
+                let known = keys::by_password_if_right(call, desk.security, user, password).await?;
+                let Ok(owner) = known else { break };
                 if let Some(made) = mint(call, &desk, &owner, true).await? {
                     return Ok(made);
                 }
             }
-            Err(told(authz::Error::Lapsed))
+            let mut told = call.told.borrow_mut();
+            told.fact("target_user", user);
+            told.fact("reason", "wrong password");
+            Ok(failed("invalid_grant", "the user name or the password is wrong"))
         }
         Some(kind @ "client_credentials") => {
             for field in ["username", "password", "refresh_token"] {
