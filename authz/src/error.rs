@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::access::Denied;
+
 /// Answer of authz.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -32,6 +34,8 @@ pub enum Error {
     Changed,
     /// What let the caller in counts no more: the password was changed meanwhile, the session or grant ended.
     Lapsed,
+    /// The caller was let in, and may not do this any more.
+    Denied(Box<Denied>),
     /// There are as many of the kind as there may be.
     Crowded {
         /// How many.
@@ -91,6 +95,7 @@ impl fmt::Display for Error {
             Self::Gone => f.write_str("the request is over"),
             Self::Changed => f.write_str("somebody else changed it meanwhile"),
             Self::Lapsed => f.write_str("what let the caller in counts no more"),
+            Self::Denied(denied) => denied.fmt(f),
             Self::Malformed { what, reason } => write!(f, "{what}: {reason}"),
             Self::Version { reason } | Self::Store { reason } => {
                 write!(f, "authz state: {reason}")

@@ -31,6 +31,7 @@ use crate::record::key::{ApiKey, Salted};
 use crate::record::role::{Descriptor, Role};
 use crate::record::user::ELASTIC;
 use crate::refusals::Line;
+use crate::right::Right;
 use crate::secret::Secret;
 use crate::state::State;
 use crate::token::Keys;
@@ -52,6 +53,8 @@ const CLIENT_BYTES: usize = 64 << 10;
 /// A command on its way to the keeper.
 pub struct Ask {
     command: Command,
+    /// What is judged right before it is carried out.
+    right: Option<Right>,
     reply: Reply<Result<Outcome>>,
 }
 
@@ -151,7 +154,13 @@ impl<E: Env> Store<E> {
     pub async fn serve(&self, mut asks: Receiver<Ask>) {
         let mut batch = Vec::new();
         while asks.receive(&mut batch).await {
-            for Ask { command, reply } in batch.drain(..) {
+            for Ask { command, right, reply } in batch.drain(..) {
+                // What was asked before it is carried out by now, and nothing else comes in between.
+                let judged = right.map_or(Ok(()), |right| right.judge(&self.replicated.state()));
+                if let Err(error) = judged {
+                    reply.send(Err(error));
+                    continue;
+                }
                 if planted(Fault::RevokeEarly)
                     && let Command::Revoke { grants, .. } = &command
                 {
@@ -276,6 +285,18 @@ impl Keeper {
     /// # Errors
     /// What the command was refused for, or why it could not be carried out.
     pub async fn ask(&self, command: Command) -> Result<Outcome> {
+        self.send(command, None).await
+    }
+
+    /// The same, if the right is held at the moment in which it is carried out.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask), and those of [`Right::judge`].
+    pub async fn ask_by_right(&self, command: Command, right: Right) -> Result<Outcome> {
+        self.send(command, Some(right)).await
+    }
+
+    async fn send(&self, command: Command, right: Option<Right>) -> Result<Outcome> {
         let weight = match &command {
             Command::PutClient { client, .. } | Command::AddClient { client, .. } => {
                 let profiles = std::iter::once(&client.profile).chain(&client.proposal);
@@ -285,7 +306,7 @@ impl Keeper {
             _ => COMMAND_BYTES,
         };
         let (reply, answer) = env::reply::channel();
-        self.asks.send(Ask { command, reply }, weight).map_err(|_| Error::Busy)?;
+        self.asks.send(Ask { command, right, reply }, weight).map_err(|_| Error::Busy)?;
         match answer.await.ok_or(Error::Stopped)?? {
             Outcome::Refused(error) => Err(error),
             outcome => Ok(outcome),

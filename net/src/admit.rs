@@ -475,7 +475,7 @@ impl<E: Env> Lasting<E> {
     }
 }
 
-fn denied(denied: &Denied) -> Error {
+pub fn denied(denied: &Denied) -> Error {
     Error::new(403, "security_exception", denied.to_string())
 }
 

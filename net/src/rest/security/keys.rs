@@ -124,13 +124,14 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map().await?;
     let body = Body::new(&body, "create api key request", WISH)?;
     let wish = wish(call, &body)?;
-    make(call, &desk, desk.principal, wish, "rest", None).await
+    make(call, &desk, (desk.principal, None), wish, "rest", None).await
 }
 
+/// Makes a key, if the caller holds the right that it takes, where it is one, as the key is kept.
 async fn make<E: Env>(
     call: &Call<'_, E>,
     desk: &Desk<'_, E>,
-    owner: &Principal,
+    (owner, privilege): (&Principal, Option<&'static str>),
     wish: Wish,
     kind: &str,
     access: Option<Value>,
@@ -173,7 +174,12 @@ async fn make<E: Env>(
     };
     let by = desk.principal.proof();
     let granted_by = owner.proof().filter(|proof| by.as_ref() != Some(proof));
-    desk.keeper().ask(Command::PutKey { key, by, granted_by }).await.map_err(told)?;
+    let command = Command::PutKey { key, by, granted_by };
+    let done = match privilege {
+        Some(privilege) => desk.ask_by_right(call, privilege, command).await,
+        None => desk.keeper().ask(command).await,
+    };
+    done.map_err(told)?;
     call.told.borrow_mut().fact("target_key", id.as_str());
     call.told.borrow_mut().fact("target_key_name", name.as_str());
     call.told.borrow_mut().fact("target_user", owner.name());
@@ -228,7 +234,7 @@ pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             Principal::run_as(Arc::clone(user), &owner, &state)
         }
     };
-    make(call, &desk, &owner, wish, "rest", None).await
+    make(call, &desk, (&owner, Some(call.route.privilege)), wish, "rest", None).await
 }
 
 /// Who is named by the credential in a body.
@@ -478,7 +484,7 @@ pub(super) async fn create_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
              cross-cluster API key",
         ));
     }
-    make(call, &desk, desk.principal, wish, "cross_cluster", Some(access.clone())).await
+    make(call, &desk, (desk.principal, None), wish, "cross_cluster", Some(access.clone())).await
 }
 
 /// `PUT /_security/cross_cluster/api_key/{id}`.

@@ -22,7 +22,7 @@ mod users;
 
 pub use enroll::NAME as ENROLL_KEY;
 
-use authz::{Keeper, Principal, State};
+use authz::{Command, Keeper, Outcome, Principal, Right, State};
 use engine::{Error, Result};
 use env::{Env, Random};
 use json::{Object, Value, json};
@@ -163,6 +163,17 @@ impl<E: Env> Desk<'_, E> {
     fn state(&self) -> Arc<State> {
         self.keeper().state()
     }
+
+    /// Has a command carried out, if the caller holds this right at that moment.
+    async fn ask_by_right(
+        &self,
+        call: &Call<'_, E>,
+        privilege: &'static str,
+        command: Command,
+    ) -> authz::Result<Outcome> {
+        let right = Right { principal: self.principal.clone(), privilege, now_ms: now(call) };
+        self.keeper().ask_by_right(command, right).await
+    }
 }
 
 /// The desk of a call; without security there is none.
@@ -183,8 +194,7 @@ fn allowed<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
 }
 
 /// May the caller still, once what takes long is done? A password hashes for longer than it takes to end a right.
-/// What let the caller in state judges once more as it carries the command out; rights hang on roles and on what
-/// their privileges mean today, which no log may ask.
+/// Where the command is carried out both is judged once more ([`Desk::ask_by_right`]).
 async fn still_allowed<E: Env>(call: &Call<'_, E>, privilege: &'static str) -> Result<()> {
     let (caller, come) = (call.caller.clone(), (call.peer, now(call)));
     let again = admit::again(call.security, caller, call.head, come, call.trace).await;
@@ -204,6 +214,7 @@ fn told(error: authz::Error) -> Error {
             Error::validation(&[format!("user [{name}] does not exist")])
         }
         authz::Error::Refused { reason } => Error::illegal_argument(reason),
+        authz::Error::Denied(denied) => admit::denied(&denied),
         authz::Error::Busy => Error::rejected("too many passwords wait to be hashed"),
         authz::Error::Lapsed => {
             keys::not_let_in(&authz::AuthError::Unknown { detail: None, bearer: false })

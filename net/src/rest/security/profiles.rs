@@ -40,7 +40,8 @@ pub(super) async fn activate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let profile = Profile::of(owner.user(), now(call));
     let (name, realm) = (profile.user.clone(), profile.realm.clone());
-    desk.keeper().ask(Command::ActivateProfile { profile }).await.map_err(told)?;
+    let command = Command::ActivateProfile { profile };
+    desk.ask_by_right(call, call.route.privilege, command).await.map_err(told)?;
     let state = desk.state();
     let known = state.profile_of(&name, &realm).ok_or_else(|| missing(&name))?;
     Ok(value(200, &Value::Object(show(known, &Wanted::All, true))))

@@ -78,7 +78,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let (withdraws, by) = (taken_back(is_own), desk.principal.proof());
     call.told.borrow_mut().fact("target_user", name);
     let command = Command::PutUser { user, keep_password: hash.is_none(), withdraws, by };
-    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    let outcome = desk.ask_by_right(call, call.route.privilege, command).await.map_err(told)?;
     Ok(value(200, &json!({"created": (outcome == Outcome::Created)})))
 }
 
@@ -234,7 +234,11 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     call.told.borrow_mut().fact("target_user", name);
     let command =
         Command::SetPassword { user, password, instead_of: None, keep: None, withdraws, by };
-    match desk.keeper().ask(command).await {
+    let done = match needs_right {
+        true => desk.ask_by_right(call, CHANGE_PASSWORD, command).await,
+        false => desk.keeper().ask(command).await,
+    };
+    match done {
         Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
         Err(authz::Error::UnknownUser { .. }) => {
             let mut told = Error::validation(&["user must exist in order to change password"]);
