@@ -98,7 +98,11 @@ def nobody_is_sent_to_a_stranger(server):
     two = client(server, redirect_uris=[CALLBACK, CALLBACK + "2"])
     assert visitor.get(ask(two["client_id"])).status == 400
     pending = client(server, status="pending")
-    assert visitor.get(ask(pending["client_id"])).text == visitor.get(ask("unknown")).text
+    suspended = client(server)
+    expect(server.request("POST", f"/_oauth/client/{suspended['client_id']}/_suspend"), 200)
+    for bad in [pending, suspended]:
+        page = visitor.get(ask(bad["client_id"]))
+        assert page.status == 400 and page.text == visitor.get(ask("unknown")).text, "one page for all"
 
 
 @test
@@ -202,7 +206,10 @@ def races_have_one_winner(server):
     made = client(server)
     code = approve(server, Browser(server), "ann", made["client_id"])["code"]
     answers = at_once(8, lambda: exchange(server, made, code))
-    assert sum(answer[0] == 200 for answer in answers) <= 1, [answer[0] for answer in answers]
+    won = [answer[2] for answer in answers if answer[0] == 200]
+    assert len(won) == 1, [answer[0] for answer in answers]
+    secret(won[0]["refresh_token"])
+    expect(reads(server, secret(won[0]["access_token"])), 401)
     got = tokens(server, made)
     answers = at_once(8, lambda: refresh(server, made, got["refresh_token"]))
     successors = {answer[2]["refresh_token"] for answer in answers if answer[0] == 200}
@@ -274,10 +281,19 @@ def forms_come_from_our_own_pages(server):
         assert visitor.post("/login", fields, headers).status == 403, headers
     assert visitor.post("/login", [pair for pair in fields if pair[0] != "csrf_token"]).status == 403
     assert Browser(server).post("/login", fields).status == 403, "another browser's token"
-    old = dict(visitor.cookies)
+    # What somebody put into the browser becomes nobody's session, and one that is there ends with the next sign-in.
+    visitor.cookies["__Host-sid"] = planted = "A" * 43
+    assert visitor.get("/account/apps").headers["Location"] == "/login"
     assert visitor.post("/login", fields, {"Origin": "null", "Sec-Fetch-Site": "same-origin"}).status == 303
+    first = secret(visitor.cookies["__Host-sid"])
+    assert visitor.get("/account/apps").status == 200
+    assert visitor.login("ann", PEOPLE["ann"], request).status == 303
     session = secret(visitor.cookies["__Host-sid"])
-    assert session != old.get("__Host-sid")
+    assert len({planted, first, session}) == 3, "a new one each time"
+    before = Browser(server)
+    for old in [planted, first]:
+        before.cookies["__Host-sid"] = old
+        assert before.get("/account/apps").headers["Location"] == "/login", "the old one ended"
     page = visitor.get(f"/consent?request={request}")
     good = hidden(page, "/consent") + [("scope", "self"), ("decision", "allow")]
     assert visitor.post("/consent", good, {"Origin": "https://evil.example"}).status == 403
@@ -290,6 +306,8 @@ def forms_come_from_our_own_pages(server):
         assert answer.status == 405 and "Allow" in answer.headers and "Set-Cookie" not in answer.headers, path
     answer = server.request("GET", "/orders-1/_search", headers={"Cookie": f"__Host-sid={session}"}, auth=False)
     expect(answer, 401)
+    token = tokens(server, made)["access_token"]
+    expect(server.request("GET", f"/orders-1/_search?access_token={token}", auth=False), 400)
     page = visitor.get("/logout")
     assert page.status == 200 and visitor.get("/account/apps").status == 200, "GET /logout does nothing"
     assert visitor.submit(page, "/logout").headers["Location"] == "/login"

@@ -1,12 +1,11 @@
 """Stories of what an owner relies on over time: who owns an application, what ends with what, what takes as
 long as people take, and addresses of pages where the issuer has a path."""
 
-import json
 import secrets
 
 from browser import Browser, code_element, hidden, query
 from oauth_kit import (
-    CALLBACK, PEOPLE, approve, ask, bearer, client, exchange, expect, form, reads, refresh, secret, test, tokens,
+    CALLBACK, PEOPLE, approve, ask, audited, bearer, client, exchange, expect, form, reads, refresh, secret, test, tokens,
 )
 from server import PASSWORD, Server
 
@@ -272,9 +271,13 @@ def the_audit_log_names_schemes_and_no_headers(server):
         assert server.request("GET", "/orders-1/_search", headers={"Authorization": header}, auth=False)[0] in (400, 401)
     swapped = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": token, "secret": "x"}
     expect(form(server, "/token", swapped), 401, "invalid_client")
+    lines = audited(server)
+    failed = [line for line in lines if line["event"] == "login_failed" and line.get("path") == "/orders-1/_search"]
+    refused = [line for line in lines if line["event"] == "client_auth_failed"]
+    assert len(failed) >= 5 and refused and not refused[-1].get("client"), (failed[-5:], refused[-1:])
     log = (server.data / "logs" / "audit.json").read_text()
     assert token not in log and PASSWORD not in log
-    schemes = {json.loads(line).get("scheme") for line in log.splitlines()}
+    schemes = {line.get("scheme") or None for line in lines}
     assert schemes <= {None, "Basic", "Bearer", "ApiKey", "DPoP"}, schemes
 
 

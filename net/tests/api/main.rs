@@ -39,6 +39,7 @@ mod made_long;
 mod meaning;
 mod moved;
 mod outdated;
+mod over;
 mod parts;
 mod patterns;
 mod place;
