@@ -232,6 +232,10 @@ fn factors_of_indices_are_no_negative_numbers() {
     }
     let text = parse_search(b"{\"indices_boost\":[{\"a\":\"2\"}]}", &[]).expect_err("a string");
     assert_eq!(text.reason, "Expected [VALUE_NUMBER] in [indices_boost] but found [VALUE_STRING]");
+    // Elasticsearch 8 took the object away: it has no order.
+    let object = parse_search(b"{\"indices_boost\":{\"a\":2}}", &[]).expect_err("an object");
+    assert_eq!(object.kind, Kind::Parsing);
+    assert_eq!(object.reason, "Unknown key for a START_OBJECT in [indices_boost].");
 }
 
 #[test]

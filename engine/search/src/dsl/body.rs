@@ -108,7 +108,6 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
     match key {
         "query" => request.query = Some(query::read(value, 0)?),
         "aggs" | "aggregations" => request.aggs = aggs::read(value)?,
-        "indices_boost" => indices_boost(value, &mut request.indices_boost)?,
         "post_filter" => request.post_filter = Some(query::read(value, 0)?),
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
