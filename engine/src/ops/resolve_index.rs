@@ -1,6 +1,6 @@
 //! `_resolve/index` and `_search_shards`: what names stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::index::block::{self, Level};
 use crate::index::names::beginning;
 use crate::index::preference::Preference;
 use crate::index::resolve::{
-    Call, Effort, Parts, Pattern, is_whole, matches, no_such_cluster, read, resolve,
+    Call, Effort, Parts, Pattern, is_whole, no_such_cluster, read, resolve,
 };
 use crate::index::route::Route;
 
@@ -114,7 +114,7 @@ impl<E: Env> Core<E> {
     /// would ask.
     ///
     /// # Errors
-    /// A missing index.
+    /// A missing index; what the gate says.
     pub async fn search_shards(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -128,9 +128,11 @@ impl<E: Env> Core<E> {
         let now_ms = self.now_ms();
         let asked = gate::Named { action: ACTION, expression, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let (names, pause) = (Call::new(options), self.pause());
+        // A closed index has its shards, too.
+        let (names, pause) = (Call { forbid_closed: false, ..Call::new(options) }, self.pause());
         let resolved = resolve(&*state, expression, names, now_ms, sees, &pause).await;
         let mut resolved = resolved.map_err(told)?;
+        let aliases = aliases_of(&state, expression, now_ms, &pause).await?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut reply = SearchShards::default();
         for one in &resolved {
@@ -143,10 +145,10 @@ impl<E: Env> Core<E> {
             let Some(index) = state.index(&one.index) else { continue };
             block::check(index, Level::MetadataRead)?;
             let reached = Reached { index: Arc::clone(index), via: one.via.clone(), limits };
-            let named: Vec<String> = expression
-                .split(',')
-                .flat_map(|part| index.aliases.keys().filter(move |name| matches(part, name)))
-                .filter(|name| gate.sees(ACTION, name))
+            let named: Vec<String> = index
+                .aliases
+                .keys()
+                .filter(|name| aliases.contains(&***name) && gate.sees(ACTION, name))
                 .map(ToString::to_string)
                 .collect();
             let filter = match one.filters.as_slice() {
@@ -175,6 +177,81 @@ impl<E: Env> Core<E> {
         }
         Ok(reply)
     }
+}
+
+/// The aliases that an expression means, which is read without regard for what is missing: as Elasticsearch
+/// does, by whatever its options find the indices.
+async fn aliases_of<'s>(
+    state: &'s State,
+    expression: &str,
+    now_ms: i64,
+    pause: &impl AsyncFn(),
+) -> Result<BTreeSet<&'s str>> {
+    let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
+    let call = Call::new(options);
+    let mut meant = Meant { state, call, aliases: BTreeSet::new(), effort: Effort::new(pause) };
+    read(expression, call, now_ms, &mut meant).await?;
+    Ok(meant.aliases)
+}
+
+/// The aliases that the parts of an expression mean so far.
+struct Meant<'s, 'p, P> {
+    state: &'s State,
+    call: Call,
+    aliases: BTreeSet<&'s str>,
+    effort: Effort<'p, P>,
+}
+
+impl<P: AsyncFn()> Parts for Meant<'_, '_, P> {
+    async fn part(&mut self) -> Result<()> {
+        self.effort.check()?;
+        self.effort.look().await;
+        Ok(())
+    }
+
+    fn name(&mut self, name: &str) -> Result<()> {
+        self.aliases.extend(self.state.aliases.get_key_value(name).map(|(name, _)| &**name));
+        Ok(())
+    }
+
+    fn except_name(&mut self, name: &str) {
+        self.aliases.remove(name);
+    }
+
+    async fn pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.wildcard(pattern, false).await
+    }
+
+    async fn except_pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.wildcard(pattern, true).await
+    }
+
+    async fn excepted(&mut self) {}
+}
+
+impl<P: AsyncFn()> Meant<'_, '_, P> {
+    /// Adds what a pattern meets, or takes it away. Always true: that a pattern meets nothing is no error here.
+    async fn wildcard(&mut self, pattern: &Pattern<'_>, excludes: bool) -> bool {
+        let (state, call) = (self.state, self.call);
+        for (name, members) in beginning(&state.aliases, pattern.prefix) {
+            self.effort.look().await;
+            if pattern.fits(name) && pattern.shows(name, is_hidden(state, name, members), call) {
+                match excludes {
+                    true => self.aliases.remove(name),
+                    false => self.aliases.insert(name),
+                };
+            }
+        }
+        true
+    }
+}
+
+/// Is an alias passed over by wildcards?
+fn is_hidden(state: &State, name: &str, members: &[Arc<str>]) -> bool {
+    members.iter().all(|index| {
+        let alias = state.index(index).and_then(|it| it.aliases.get(name));
+        alias.is_some_and(|alias| alias.is_hidden == Some(true))
+    })
 }
 
 /// What the gate is asked of names that are resolved.
@@ -262,13 +339,7 @@ impl<P: AsyncFn()> Named<'_, P> {
         }
         for (name, members) in beginning(&state.aliases, pattern.prefix) {
             self.effort.look().await;
-            let is_hidden = || {
-                members.iter().all(|index| {
-                    let alias = state.index(index).and_then(|it| it.aliases.get(name));
-                    alias.is_some_and(|alias| alias.is_hidden == Some(true))
-                })
-            };
-            if !pattern.fits(name) || !shows(name, is_hidden()) {
+            if !pattern.fits(name) || !shows(name, is_hidden(state, name, members)) {
                 continue;
             }
             if excludes {

@@ -48,6 +48,7 @@ mod resized;
 mod resolved;
 mod rolled;
 mod scripts;
+mod search_shards;
 mod searches;
 mod security;
 mod shown;
