@@ -1,6 +1,7 @@
 //! `_cluster/stats`: the indices and the nodes, summed up.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use cluster::Index;
 use engine::ops::IndicesOptions;
@@ -45,17 +46,18 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // The right to ask is the cluster's; sums name no index.
     let action = "cluster:monitor/stats";
     let mut rows = call.core.index_stats(&Everything, action, "*", options, Closed::Show).await?;
+    // What mappings hold is the cluster's; all else is told by its nodes, and is nothing where none is chosen.
+    let mut usage = Usage::default();
+    for row in &rows {
+        usage.add(&row.index);
+        call.core.env().spawn().yield_if_needed().await;
+    }
+    let sample = if chosen { call.core.machine().await } else { Sample::default() };
     if !chosen {
         rows.clear();
     }
     let health = rows.iter().map(|row| row.health).max().unwrap_or(Health::Green);
-    let sample = call.core.machine().await;
     let sums = IndexSums::of(&rows);
-    let mut usage = Usage::default();
-    for (at, row) in rows.iter().enumerate() {
-        usage.add(at, &row.index);
-        call.core.env().spawn().yield_if_needed().await;
-    }
     Ok(call.json(200, |writer| {
         writer.begin_object();
         counts(writer, u64::from(chosen));
@@ -63,8 +65,10 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .field_str("cluster_name", &info.cluster_name)
             .field_str("cluster_uuid", &info.cluster_uuid)
             .key("timestamp")
-            .i64(call.now_ms())
-            .field_str("status", health.as_str());
+            .i64(call.now_ms());
+        if chosen {
+            writer.field_str("status", health.as_str());
+        }
         indices(call, writer, (&rows, &sums, &usage));
         nodes(call, writer, &sample, chosen);
         writer.key("snapshots").begin_object();
@@ -138,7 +142,7 @@ impl IndexSums {
             let started = row.shards.len() as u64;
             sums.primaries += started;
             sums.per_index.push(started);
-            sums.stats += &row.sum();
+            row.shards.iter().filter_map(|it| it.standing.stats()).for_each(|it| sums.stats += it);
         }
         sums
     }
@@ -203,105 +207,79 @@ fn indices<E: Env>(
     writer.end_object();
 }
 
+/// How often names are used in an index, by what they name.
+type Counts = BTreeMap<(&'static str, String), u64>;
+
 /// How often a name is used, and in how many indices.
-type Uses = BTreeMap<String, (u64, BTreeSet<usize>)>;
+type Uses = BTreeMap<String, (u64, u64)>;
+
+/// What the types of fields are counted under.
+const FIELDS: &str = "field_types";
 
 /// Field types and parts of analysis in use.
 #[derive(Default)]
 struct Usage {
-    fields: Uses,
+    /// By what they name.
+    uses: BTreeMap<&'static str, Uses>,
     /// Mappings in text form, each once.
     mappings: BTreeSet<String>,
     /// Fields of those.
     fields_once: u64,
-    analysis: BTreeMap<&'static str, Uses>,
+    /// What was counted of indices without analysis of their own, by their mappings' parts: many are of one
+    /// template, and share them.
+    known: BTreeMap<[usize; 2], Rc<Counts>>,
 }
 
 impl Usage {
-    /// Adds what one index uses; `at` is its place among all.
-    fn add(&mut self, at: usize, index: &Index) {
-        let own = index.settings.to_nested();
+    /// Adds what one index uses.
+    fn add(&mut self, index: &Index) {
+        let mut settings = index.settings.iter();
+        let has_own = settings.any(|(name, _)| name.starts_with("index.analysis."));
+        let parts = index.mapping.parts();
+        let counts = match self.known.get(&parts) {
+            Some(counts) if !has_own => Rc::clone(counts),
+            _ => {
+                let counts = Rc::new(self.read(index, has_own));
+                if !has_own {
+                    self.known.insert(parts, Rc::clone(&counts));
+                }
+                counts
+            }
+        };
+        for ((group, name), count) in &*counts {
+            let uses = self.uses.entry(group).or_default();
+            // The name is made once, and not for each index.
+            match uses.get_mut(name) {
+                Some((sum, indices)) => {
+                    *sum += count;
+                    *indices += 1;
+                }
+                None => {
+                    uses.insert(name.clone(), (*count, 1));
+                }
+            }
+        }
+    }
+
+    /// Reads what one index uses, and notes its mapping.
+    fn read(&mut self, index: &Index, has_own: bool) -> Counts {
+        let mut counts = Counts::new();
+        let own = if has_own { index.settings.to_nested() } else { Value::object() };
         let own = own.at(&["index", "analysis"]).cloned().unwrap_or_else(Value::object);
         let mappings = index.mapping.to_json();
         if let Some(properties) = mappings.get("properties").and_then(Value::as_object) {
-            let before = self.field_count();
-            self.walk(at, properties, &own);
-            let fields = self.field_count() - before;
+            walk(&mut counts, properties, &own);
             if self.mappings.insert(json::to_string(&mappings)) {
-                self.fields_once += fields;
+                let fields = counts.iter().filter(|((group, _), _)| *group == FIELDS);
+                self.fields_once += fields.map(|(_, count)| count).sum::<u64>();
             }
         }
-        self.note_analysis(at, &own);
+        note_analysis(&mut counts, &own);
+        counts
     }
 
     fn field_count(&self) -> u64 {
-        self.fields.values().map(|(count, _)| count).sum()
-    }
-
-    fn note(uses: &mut Uses, name: &str, at: usize) {
-        let (count, indices) = uses.entry(name.to_owned()).or_default();
-        *count += 1;
-        indices.insert(at);
-    }
-
-    fn walk(&mut self, at: usize, properties: &Object, own: &Value) {
-        for field in properties.values() {
-            let inner = field.get("properties").and_then(Value::as_object);
-            let kind = field.get("type").and_then(Value::as_str);
-            let kind = kind.unwrap_or(if inner.is_some() { "object" } else { "" });
-            if !kind.is_empty() {
-                Self::note(&mut self.fields, kind, at);
-            }
-            for key in ["analyzer", "search_analyzer"] {
-                if let Some(name) = field.get(key).and_then(Value::as_str)
-                    && own.at(&["analyzer", name]).is_none()
-                {
-                    let uses = self.analysis.entry("built_in_analyzers").or_default();
-                    Self::note(uses, name, at);
-                }
-            }
-            if let Some(inner) = inner {
-                self.walk(at, inner, own);
-            }
-            if let Some(fields) = field.get("fields").and_then(Value::as_object) {
-                self.walk(at, fields, own);
-            }
-        }
-    }
-
-    fn note_analysis(&mut self, at: usize, own: &Value) {
-        for (group, kinds) in [
-            ("char_filter", "char_filter_types"),
-            ("tokenizer", "tokenizer_types"),
-            ("filter", "filter_types"),
-            ("analyzer", "analyzer_types"),
-        ] {
-            let Some(parts) = own.get(group).and_then(Value::as_object) else { continue };
-            for part in parts.values() {
-                let kind = part.get("type").and_then(Value::as_str).unwrap_or("custom");
-                Self::note(self.analysis.entry(kinds).or_default(), kind, at);
-                if group == "analyzer" {
-                    for (key, group, builtin) in [
-                        ("char_filter", "char_filter", "built_in_char_filters"),
-                        ("tokenizer", "tokenizer", "built_in_tokenizers"),
-                        ("filter", "filter", "built_in_filters"),
-                    ] {
-                        let names: Vec<&str> = match part.get(key) {
-                            Some(Value::Array(items)) => {
-                                items.iter().filter_map(Value::as_str).collect()
-                            }
-                            Some(Value::String(name)) => vec![name.as_str()],
-                            _ => Vec::new(),
-                        };
-                        for name in names {
-                            if own.at(&[group, name]).is_none() {
-                                Self::note(self.analysis.entry(builtin).or_default(), name, at);
-                            }
-                        }
-                    }
-                }
-            }
-        }
+        self.uses.get(FIELDS).into_iter().flatten().map(|(_, (count, _))| count).sum()
     }
 
     fn write(&self, writer: &mut Writer<'_>, human: bool) {
@@ -311,8 +289,8 @@ impl Usage {
             .count("total_field_count", self.field_count())
             .count("total_deduplicated_field_count", self.fields_once)
             .bytes("total_deduplicated_mapping_size", bytes as u64);
-        writer.key("field_types");
-        list(writer, &self.fields, true);
+        writer.key(FIELDS);
+        list(writer, self.uses.get(FIELDS), true);
         writer.key("runtime_field_types").begin_array().end_array().end_object();
         writer.key("analysis").begin_object();
         for group in [
@@ -326,25 +304,83 @@ impl Usage {
             "built_in_analyzers",
         ] {
             writer.key(group);
-            match self.analysis.get(group) {
-                Some(uses) => list(writer, uses, false),
-                None => {
-                    writer.begin_array().end_array();
-                }
-            }
+            list(writer, self.uses.get(group), false);
         }
         writer.key("synonyms").begin_object().end_object().end_object();
     }
 }
 
-fn list(writer: &mut Writer<'_>, uses: &Uses, scripts: bool) {
+fn note(counts: &mut Counts, group: &'static str, name: &str) {
+    *counts.entry((group, name.to_owned())).or_default() += 1;
+}
+
+fn walk(counts: &mut Counts, properties: &Object, own: &Value) {
+    for field in properties.values() {
+        let inner = field.get("properties").and_then(Value::as_object);
+        let kind = field.get("type").and_then(Value::as_str);
+        let kind = kind.unwrap_or(if inner.is_some() { "object" } else { "" });
+        if !kind.is_empty() {
+            note(counts, FIELDS, kind);
+        }
+        for key in ["analyzer", "search_analyzer"] {
+            if let Some(name) = field.get(key).and_then(Value::as_str)
+                && own.at(&["analyzer", name]).is_none()
+            {
+                note(counts, "built_in_analyzers", name);
+            }
+        }
+        if let Some(inner) = inner {
+            walk(counts, inner, own);
+        }
+        if let Some(fields) = field.get("fields").and_then(Value::as_object) {
+            walk(counts, fields, own);
+        }
+    }
+}
+
+fn note_analysis(counts: &mut Counts, own: &Value) {
+    for (group, kinds) in [
+        ("char_filter", "char_filter_types"),
+        ("tokenizer", "tokenizer_types"),
+        ("filter", "filter_types"),
+        ("analyzer", "analyzer_types"),
+    ] {
+        let Some(parts) = own.get(group).and_then(Value::as_object) else { continue };
+        for part in parts.values() {
+            let kind = part.get("type").and_then(Value::as_str).unwrap_or("custom");
+            note(counts, kinds, kind);
+            if group == "analyzer" {
+                for (group, builtin) in [
+                    ("char_filter", "built_in_char_filters"),
+                    ("tokenizer", "built_in_tokenizers"),
+                    ("filter", "built_in_filters"),
+                ] {
+                    let names: Vec<&str> = match part.get(group) {
+                        Some(Value::Array(items)) => {
+                            items.iter().filter_map(Value::as_str).collect()
+                        }
+                        Some(Value::String(name)) => vec![name.as_str()],
+                        _ => Vec::new(),
+                    };
+                    for name in names {
+                        if own.at(&[group, name]).is_none() {
+                            note(counts, builtin, name);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn list(writer: &mut Writer<'_>, uses: Option<&Uses>, scripts: bool) {
     writer.begin_array();
-    for (name, (count, indices)) in uses {
+    for (name, (count, indices)) in uses.into_iter().flatten() {
         writer
             .begin_object()
             .field_str("name", name)
             .field_u64("count", *count)
-            .field_u64("index_count", indices.len() as u64);
+            .field_u64("index_count", *indices);
         if scripts {
             writer.field_u64("script_count", 0);
         }
@@ -366,52 +402,74 @@ fn nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, c
         writer.str(VERSION);
     }
     writer.end_array();
-    os(call, writer, sample, one);
+    os(call, writer, sample, chosen);
     let process = &sample.process;
     writer.key("process").begin_object().key("cpu").begin_object();
     writer.field_u64("percent", process.cpu_percent.unwrap_or(0)).end_object();
-    writer.key("open_file_descriptors").begin_object();
-    for key in ["min", "max", "avg"] {
-        writer.field_u64(key, process.files_open);
+    if chosen {
+        writer.key("open_file_descriptors").begin_object();
+        for key in ["min", "max", "avg"] {
+            writer.field_u64(key, process.files_open);
+        }
+        writer.end_object();
     }
-    writer.end_object().end_object();
-    jvm(call, writer, sample, one);
+    writer.end_object();
+    jvm(call, writer, sample, chosen);
     writer.key("fs").begin_object();
-    Figures::new(writer, call.human)
-        .bytes("total", sample.volume.total_bytes)
-        .bytes("free", sample.volume.free_bytes)
-        .bytes("available", sample.volume.available_bytes);
+    if chosen {
+        Figures::new(writer, call.human)
+            .bytes("total", sample.volume.total_bytes)
+            .bytes("free", sample.volume.free_bytes)
+            .bytes("available", sample.volume.available_bytes);
+    }
     writer.end_object().key("plugins").begin_array().end_array();
     // Tools look for Elasticsearch's names of these; ours would tell them nothing.
     writer.key("network_types").begin_object();
     for key in ["transport_types", "http_types"] {
-        writer.key(key).begin_object().field_u64("corelode", one).end_object();
+        writer.key(key);
+        counted(writer, "corelode", chosen);
     }
-    writer.end_object();
-    writer.key("discovery_types").begin_object().field_u64("single-node", one).end_object();
+    writer.end_object().key("discovery_types");
+    counted(writer, "single-node", chosen);
     writer.key("packaging_types").begin_array();
-    writer.begin_object().field_str("flavor", "default").field_str("type", "tar");
-    writer.field_u64("count", one).end_object().end_array();
+    if chosen {
+        writer.begin_object().field_str("flavor", "default").field_str("type", "tar");
+        writer.field_u64("count", 1).end_object();
+    }
+    writer.end_array();
     writer.key("ingest").begin_object().field_u64("number_of_pipelines", 0);
     writer.key("processor_stats").begin_object().end_object().end_object();
     super::nodes::stats::indexing_pressure(call, writer);
     writer.end_object();
 }
 
-fn os<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, one: u64) {
+/// How many nodes are of a kind: those that were chosen are.
+fn counted(writer: &mut Writer<'_>, kind: &str, chosen: bool) {
+    writer.begin_object();
+    if chosen {
+        writer.field_u64(kind, 1);
+    }
+    writer.end_object();
+}
+
+fn os<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, chosen: bool) {
     let os = &sample.os;
+    let cores = if chosen { u64::from(call.core.shared().config.cores) } else { 0 };
     writer
         .key("os")
         .begin_object()
         .field_u64("available_processors", os.processors)
-        .field_u64("allocated_processors", u64::from(call.core.shared().config.cores));
+        .field_u64("allocated_processors", cores);
     for (list, key, name) in [
         ("names", "name", &os.name),
         ("pretty_names", "pretty_name", &os.pretty_name),
         ("architectures", "arch", &os.arch),
     ] {
-        writer.key(list).begin_array().begin_object().field_str(key, name);
-        writer.field_u64("count", one).end_object().end_array();
+        writer.key(list).begin_array();
+        if chosen {
+            writer.begin_object().field_str(key, name).field_u64("count", 1).end_object();
+        }
+        writer.end_array();
     }
     let (total, free) = (os.memory_total_bytes, os.memory_free_bytes);
     let share = |part: u64| part.saturating_mul(100).checked_div(total).unwrap_or(0);
@@ -427,26 +485,30 @@ fn os<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, one:
         .end();
 }
 
-fn jvm<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, one: u64) {
+fn jvm<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, chosen: bool) {
     let info = &call.core.shared().config.info;
     let uptime = u64::try_from(call.now_ms() - info.started_ms).unwrap_or(0);
     writer.key("jvm").begin_object();
-    Figures::new(writer, call.human).millis("max_uptime", uptime);
-    writer.key("versions").begin_array().begin_object();
-    for key in ["version", "vm_name", "vm_version", "vm_vendor"] {
-        writer.field_str(key, "none");
+    Figures::new(writer, call.human).millis("max_uptime", if chosen { uptime } else { 0 });
+    writer.key("versions").begin_array();
+    if chosen {
+        writer.begin_object();
+        for key in ["version", "vm_name", "vm_version", "vm_vendor"] {
+            writer.field_str(key, "none");
+        }
+        writer
+            .field_bool("bundled_jdk", false)
+            .field_bool("using_bundled_jdk", false)
+            .field_u64("count", 1)
+            .end_object();
     }
-    writer
-        .field_bool("bundled_jdk", false)
-        .field_bool("using_bundled_jdk", false)
-        .field_u64("count", one)
-        .end_object()
-        .end_array();
+    writer.end_array();
     let budget = &call.core.shared().budget;
+    let bytes = |bytes: usize| if chosen { bytes as u64 } else { 0 };
     let mut out = Figures::new(writer, call.human);
     out.begin("mem")
-        .bytes("heap_used", budget.leased_bytes() as u64)
-        .bytes("heap_max", budget.total_bytes() as u64)
+        .bytes("heap_used", bytes(budget.leased_bytes()))
+        .bytes("heap_max", bytes(budget.total_bytes()))
         .end()
         .count("threads", sample.process.threads)
         .end();

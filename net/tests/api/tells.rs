@@ -144,6 +144,47 @@ fn versions_of_indices_are_releases() {
     });
 }
 
+/// They were green, on a machine with a processor and a disk.
+#[test]
+fn nodes_that_are_not_there_have_no_colour() {
+    with_node(|mut client| async move {
+        let body = r#"{"mappings":{"properties":{"t":{"type":"text"}}}}"#;
+        client.good("PUT", "/a", body).await;
+        let stats = client.good("GET", "/_cluster/stats/nodes/nope", "").await;
+        assert_eq!(at(&stats, &["_nodes", "total"]).as_u64(), Some(0));
+        assert_eq!(stats.get("status"), None);
+        assert_eq!(at(&stats, &["indices", "count"]).as_u64(), Some(0));
+        assert_eq!(at(&stats, &["indices", "shards"]), &json!({}));
+        // What the mappings hold is the cluster's, whoever is asked.
+        let fields = at(&stats, &["indices", "mappings", "total_field_count"]);
+        assert_eq!(fields.as_u64(), Some(1));
+        let nodes = at(&stats, &["nodes"]);
+        for (path, told) in [
+            (&["versions"][..], json!([])),
+            (&["os", "available_processors"], json!(0)),
+            (&["os", "allocated_processors"], json!(0)),
+            (&["os", "names"], json!([])),
+            (&["os", "pretty_names"], json!([])),
+            (&["os", "architectures"], json!([])),
+            (&["os", "mem", "total_in_bytes"], json!(0)),
+            (&["process"], json!({"cpu": {"percent": 0}})),
+            (&["jvm", "max_uptime_in_millis"], json!(0)),
+            (&["jvm", "versions"], json!([])),
+            (&["jvm", "mem", "heap_max_in_bytes"], json!(0)),
+            (&["jvm", "threads"], json!(0)),
+            (&["fs"], json!({})),
+            (&["network_types"], json!({"transport_types": {}, "http_types": {}})),
+            (&["discovery_types"], json!({})),
+            (&["packaging_types"], json!([])),
+        ] {
+            assert_eq!(at(nodes, path), &told, "{path:?}");
+        }
+        let stats = client.good("GET", "/_cluster/stats/nodes/_all", "").await;
+        assert_eq!(at(&stats, &["status"]).as_str(), Some("yellow"));
+        assert_eq!(at(&stats, &["nodes", "packaging_types"]).as_array().map(<[_]>::len), Some(1));
+    });
+}
+
 #[test]
 fn the_node_is_described_alike_everywhere() {
     // Once two of three were without versions, and the id of the start was the node's.

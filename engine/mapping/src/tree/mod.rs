@@ -272,6 +272,12 @@ impl Mapping {
         &self.inner.flat.similar
     }
 
+    /// The fields of which sorting or completing keeps something: texts with `fielddata`, and what completes;
+    /// sorted by path.
+    pub fn loaded_fields(&self) -> &[Arc<Field>] {
+        &self.inner.flat.loaded
+    }
+
     /// The fields whose path matches a pattern with `*`, sorted by path.
     pub fn expand<'a>(&'a self, pattern: &str) -> Vec<&'a Arc<Field>> {
         if !pattern.contains('*') {

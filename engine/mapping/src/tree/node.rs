@@ -199,6 +199,8 @@ pub(super) struct Flat {
     pub stored: Vec<Arc<str>>,
     /// Fields that say themselves how they score.
     pub similar: Vec<Arc<Field>>,
+    /// Fields of which sorting or completing keeps something.
+    pub loaded: Vec<Arc<Field>>,
     /// A field is of a kind whose values are judged by several at once.
     pub dependent: bool,
     /// Formats of the date that has most of them: a value is tried by each.
@@ -228,6 +230,7 @@ impl Flat {
             flattened: Vec::new(),
             stored: Vec::new(),
             similar: Vec::new(),
+            loaded: Vec::new(),
             dependent: false,
             date_formats_max: 0,
             total: 0,
@@ -261,6 +264,12 @@ impl Flat {
         flat.stored = stored_paths(&flat.fields);
         let similar = flat.fields.iter().filter(|field| field.similarity().is_some());
         flat.similar = similar.cloned().collect();
+        let loaded = flat.fields.iter().filter(|field| match &field.kind {
+            Kind::Text(text) => text.fielddata,
+            Kind::Completion(_) => true,
+            _ => false,
+        });
+        flat.loaded = loaded.cloned().collect();
         flat.likeness = share::likeness(&flat);
         flat.bytes = share::bytes(&flat);
         flat.text_bytes = share::text_bytes(&flat);

@@ -62,6 +62,13 @@ impl Mapping {
         Arc::as_ptr(&self.inner.flat).addr()
     }
 
+    /// Which parts it is shown of, among those of mappings that are there now: two that have the same ones are
+    /// shown alike.
+    pub fn parts(&self) -> [usize; 2] {
+        let inner = &self.inner;
+        [Arc::as_ptr(&inner.root).addr(), Arc::as_ptr(&inner.options).addr()]
+    }
+
     /// About how many bytes it takes as text, as the cluster's state is written: whole, for each index.
     pub fn text_bytes(&self) -> usize {
         let inner = &self.inner;
