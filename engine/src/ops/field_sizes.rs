@@ -7,8 +7,8 @@ use std::sync::Arc;
 use base::{FieldNo, ShardId};
 use cluster::Index;
 use env::Env;
+use mapping::Mapping;
 use mapping::types::Kind;
-use mapping::{Field, Mapping};
 use segment::View;
 use segment::toc::SectionKind;
 
@@ -116,14 +116,7 @@ pub fn sizes(mapping: &Mapping, view: &View) -> BTreeMap<String, FieldSizes> {
 
 /// What sorting and completing keep of a view, by field; only fields that are of that kind.
 pub fn loaded(mapping: &Mapping, view: &View) -> BTreeMap<Arc<str>, Loaded> {
-    let wanted: Vec<&Arc<Field>> = mapping
-        .fields()
-        .filter(|field| match &field.kind {
-            Kind::Text(text) => text.fielddata,
-            Kind::Completion(_) => true,
-            _ => false,
-        })
-        .collect();
+    let wanted = mapping.loaded_fields();
     let mut found: BTreeMap<Arc<str>, Loaded> = BTreeMap::new();
     if wanted.is_empty() {
         return found;

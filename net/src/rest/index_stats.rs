@@ -1,6 +1,5 @@
 //! `_stats`: what was counted of indices.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::node::Config;
@@ -60,10 +59,11 @@ const SHARD_BYTES: usize = 640;
 
 /// The whole answer.
 fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec<u8> {
-    let sums: Vec<Stats> = rows.iter().map(IndexStats::sum).collect();
+    let stats = || rows.iter().flat_map(|row| &row.shards).filter_map(|it| it.standing.stats());
     let total: u64 = rows.iter().map(copies).sum();
     let started: u64 = rows.iter().map(|row| row.started_count() as u64).sum();
-    let all = wanted.members(&Stats::sum(&sums));
+    let mut all = Vec::new();
+    wanted.members(&Stats::sum(stats()), &mut all);
     let mut out = Vec::with_capacity(bytes_of(rows, level, &all));
     let writer = &mut Writer::new(&mut out);
     writer.begin_object();
@@ -74,13 +74,21 @@ fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec
     writer.end_object();
     if level != "cluster" {
         writer.key("indices").begin_object();
-        for (row, sum) in rows.iter().zip(&sums) {
+        // Written for one index after the other, in one place.
+        let mut own = Vec::with_capacity(all.len());
+        for row in rows {
             writer.key(&row.index.name).begin_object();
             writer
                 .field_str("uuid", &row.index.uuid_text())
                 .field_str("health", row.health.as_str())
                 .field_str("status", if row.index.open { "open" } else { "close" });
-            let own = wanted.members(sum);
+            // What one shard counts is its index's sum.
+            match &*row.shards {
+                [ShardStats { standing: Standing::Started(stats), .. }] => {
+                    wanted.members(stats, &mut own);
+                }
+                _ => wanted.members(&row.sum(), &mut own),
+            }
             twice(writer, &own);
             if level == "shards" {
                 // Figures of an index with one shard are that shard's.
@@ -148,12 +156,10 @@ struct Wish {
 }
 
 impl Wish {
-    /// The figures as the members of an object.
-    fn members(&self, stats: &Stats) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut writer = Writer::new(&mut out);
-        sections_with(&mut writer, stats, self.sections, self.human, &self.fields);
-        out
+    /// The figures as the members of an object, in place of what `out` holds.
+    fn members(&self, stats: &Stats, out: &mut Vec<u8>) {
+        out.clear();
+        sections_with(&mut Writer::new(out), stats, self.sections, self.human, &self.fields);
     }
 }
 
@@ -190,10 +196,16 @@ fn one_shard(
     writer.begin_object().key("routing").begin_object();
     writer.field_str("state", shard.standing.as_str()).field_bool("primary", true);
     writer.field_str("node", &config.info.id).key("relocating_node").null().end_object();
-    if let Standing::Started(stats) = &shard.standing {
+    if let Some(stats) = shard.standing.stats() {
         // They stand among the shard's own.
-        let own = known.map_or_else(|| wanted.members(stats).into(), Cow::Borrowed);
-        writer.raw_members(&own);
+        match known {
+            Some(own) => writer.raw_members(own),
+            None => {
+                let mut own = Vec::new();
+                wanted.members(stats, &mut own);
+                writer.raw_members(&own)
+            }
+        };
         let counts = &stats.shard;
         // What was flushed is named by the shard and by how often that was done.
         let id =
