@@ -40,6 +40,9 @@ pub struct Live {
 }
 
 impl Live {
+    /// Bytes that tell what a file is of.
+    pub const HEAD_BYTES: u64 = HEAD as u64;
+
     /// All of `doc_count` documents.
     pub fn all(doc_count: u32) -> Self {
         Self { alive: Bitmap::full(doc_count), deleted_count: 0 }
@@ -138,6 +141,15 @@ impl Live {
         file
     }
 
+    /// How many documents are deleted, by the first [`Live::HEAD_BYTES`] of a file, whose checksum nobody
+    /// compares; `None` where they are not of a segment with `doc_count` documents.
+    pub fn deleted_count_of(head: &[u8], doc_count: u32) -> Option<u32> {
+        if head.len() < HEAD || u32_at(head, 8) != doc_count {
+            return None;
+        }
+        Some(u32_at(head, 12)).filter(|deleted| *deleted <= doc_count)
+    }
+
     /// Reads the file of a segment's live documents; gives its generation too. The file must be of
     /// the segment `id` with `doc_count` documents.
     pub fn decode(file: &[u8], id: SegmentId, doc_count: u32) -> Result<(Self, u64)> {
@@ -225,6 +237,18 @@ mod tests {
         assert!(!twice.is_alive(DocId(3)));
         assert!(!twice.is_alive(DocId(100)), "beyond the end");
         assert_eq!(twice.deleted_since(&once).collect::<Vec<_>>(), [DocId(4)]);
+    }
+
+    #[test]
+    fn the_head_tells_how_many_are_deleted() {
+        let file = Live::all(300).without([DocId(3), DocId(299)]).encode(SegmentId(1), 1);
+        let head = &file[..Live::HEAD_BYTES as usize];
+        assert_eq!(Live::deleted_count_of(head, 300), Some(2));
+        assert_eq!(Live::deleted_count_of(head, 301), None);
+        assert_eq!(Live::deleted_count_of(&head[..16], 300), None);
+        let mut all = head.to_vec();
+        all[12..16].copy_from_slice(&301u32.to_le_bytes());
+        assert_eq!(Live::deleted_count_of(&all, 300), None, "more than there are");
     }
 
     #[test]

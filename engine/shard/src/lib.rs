@@ -17,6 +17,7 @@
 //! | bytes on disk                              | [`frame`], [`manifest`], [`file`]           |
 //! | what is durable when                       | `flush`, `recover`, `replay`                |
 //! | whether a folder holds anything            | `blank`                                     |
+//! | the figures of a shard that is not open    | `resting`                                   |
 //! | which segments are merged                  | [`merge`]                                   |
 //!
 //! Deliberately absent: HTTP and index names (`engine`), reading by query (`search`), the bytes of
@@ -43,6 +44,7 @@ pub mod reader;
 mod recover;
 mod refresh;
 mod replay;
+mod resting;
 mod room;
 pub mod scripted;
 mod scrub;
@@ -64,5 +66,6 @@ pub use operation::{
 };
 pub use reader::{Opening, Reader, Touched, Uses};
 pub use recover::look;
+pub use resting::resting;
 pub use shard::{Setup, Shard};
 pub use stats::{SegmentStats, Stats};

@@ -46,6 +46,7 @@ mod reached;
 pub mod reading;
 pub mod resize;
 pub mod resolve_index;
+mod resting;
 pub(crate) mod rolling;
 pub mod rollover;
 pub mod script;

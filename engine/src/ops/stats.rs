@@ -182,15 +182,16 @@ pub enum Standing {
     Initializing,
     /// It serves no more.
     Failed(Failure),
-    /// Its index is closed: its files are there as far as is known, and nobody reads them.
-    Closed,
+    /// Its index is closed: its files are there as far as is known, and nobody reads them; what they tell,
+    /// where that was asked for.
+    Closed(Option<Box<Stats>>),
 }
 
 impl Standing {
     /// Its counts, where it serves.
     pub fn stats(&self) -> Option<&Stats> {
         match self {
-            Self::Started(stats) => Some(stats),
+            Self::Started(stats) | Self::Closed(Some(stats)) => Some(stats),
             _ => None,
         }
     }
@@ -198,7 +199,7 @@ impl Standing {
     /// Elasticsearch's word.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Started(_) | Self::Closed => "STARTED",
+            Self::Started(_) | Self::Closed(_) => "STARTED",
             Self::Initializing => "INITIALIZING",
             Self::Failed(_) => "UNASSIGNED",
         }
@@ -513,7 +514,7 @@ impl<E: Env> Core<E> {
                     let shard = ShardId { index: index.uuid, number };
                     match directory.primary(&index, number) {
                         Primary::Failed(failure) => Asked::Not(Standing::Failed(failure.clone())),
-                        _ if !index.open => Asked::Not(Standing::Closed),
+                        _ if !index.open => Asked::Not(Standing::Closed(None)),
                         Primary::Started(reader) => {
                             let sent = self.send(shard, |reply| ShardCall::Stats { reply });
                             Asked::Open(reader.clone(), sent)

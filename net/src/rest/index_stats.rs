@@ -34,6 +34,9 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         .core
         .index_stats(call.gate, "indices:monitor/stats", call.indices(), options, closed)
         .await?;
+    if closed == Closed::Show {
+        call.core.fill_closed(&mut rows).await;
+    }
     if !wanted.fields.groups.is_empty() {
         call.core.fill_groups(&mut rows).await;
     }

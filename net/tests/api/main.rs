@@ -11,6 +11,7 @@ mod blocked;
 mod browser;
 mod cat;
 mod closed;
+mod closed_figures;
 mod consented;
 mod conventions;
 mod counted;
