@@ -41,20 +41,19 @@ impl Wanted {
         }
     }
 
-    /// The same, asked for by a name of the parameter `format`; `None` for a name that is none.
+    /// The same, asked for by a name of the parameter `format`. One that is no name of ours takes back what
+    /// the header said of tables, and of nothing else.
     #[must_use]
-    pub fn format(self, name: &str) -> Option<Self> {
-        match name {
-            "txt" | "text" => {
-                Some(Self { structured: false, text: true, is_unwritten: false, ..self })
+    pub fn format(self, name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        match (name.as_str(), Encoding::of_name(&name)) {
+            ("txt" | "text", _) => {
+                Self { structured: false, text: true, is_unwritten: false, ..self }
             }
-            _ => Encoding::of_name(name).map(|encoding| Self {
-                structured: true,
-                text: false,
-                encoding,
-                is_unwritten: false,
-                ..self
-            }),
+            (_, Some(encoding)) => {
+                Self { structured: true, text: false, encoding, is_unwritten: false, ..self }
+            }
+            (_, None) => Self { structured: false, ..self },
         }
     }
 }
@@ -268,7 +267,7 @@ mod tests {
             let asked = wanted(Some(accept), None).expect("good");
             assert_eq!(asked.is_unwritten, is_unwritten, "{accept}");
             // The parameter `format` is asked before the header.
-            assert!(!asked.format("json").expect("a format").is_unwritten, "{accept}");
+            assert!(!asked.format("json").is_unwritten, "{accept}");
         }
         assert!(!wanted(None, None).expect("nothing asked for").is_unwritten);
     }

@@ -317,14 +317,8 @@ impl Look {
             }
         }
         self.wanted = media::wanted(head.text("accept"), head.text("content-type"))?;
-        match params.text("format") {
-            None => {}
-            Some(name) => {
-                self.wanted = self
-                    .wanted
-                    .format(name)
-                    .ok_or_else(|| Error::illegal_argument(format!("unknown format [{name}]")))?;
-            }
+        if let Some(name) = params.text("format") {
+            self.wanted = self.wanted.format(name);
         }
         if self.wanted.is_unwritten {
             self.filter.clear();

@@ -107,7 +107,6 @@ TRANSPORT = [
     ("GET", "/_search?source=%7B%7D", None, 500, "illegal_state_exception", "source and source_content_type parameters are required"),
     ("GET", "/?q=%zz", None, 400, "bad_parameter_exception", "java.lang.IllegalArgumentException: ", (IAE, "")),
     ("GET", "/_cat/indices?s=nope", None, 500, "unsupported_operation_exception", "Unable to sort by unknown sort key `nope`"),
-    ("GET", "/?format=xml", None, 400, IAE, "unknown format [xml]"),
     ("POST", "/a/_search TYPE text/plain", "{}", 406, None, "Content-Type header [text/plain] is not supported"),
     ("POST", "/a/_search TYPE application/x-www-form-urlencoded", "{}", 406, None, "Content-Type header [application/x-www-form-urlencoded] is not supported"),
     ("POST", "/a/_search TYPE application/foo", "{}", 406, None, "Content-Type header [application/foo] is not supported"),

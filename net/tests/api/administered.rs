@@ -84,8 +84,9 @@ fn what_a_call_does_not_know_is_refused() {
         let now = client.good("GET", &format!("{one}?pretty&human=false"), "").await;
         assert_eq!(at(&now, &["status"]).as_str(), Some("pending"), "nothing was done");
         // What every call of the store knows is heard here, too.
-        let told = client.bad("POST", &format!("{approve}?format=foo"), "").await;
-        assert_eq!(told, format!("{WRONG}unknown format [foo]"));
+        let told = client.bad("POST", &format!("{approve}?pretty=foo"), "").await;
+        let only = "Failed to parse value [foo] as only [true] or [false] are allowed.";
+        assert_eq!(told, format!("{WRONG}{only}"));
         let short = client.call("GET", &format!("{one}?filter_path=status&pretty"), "").await;
         assert_eq!(short.text(), "{\n  \"status\" : \"pending\"\n}\n");
         let kind = client.call("GET", &format!("{one}?filter_path=status&format=yaml"), "").await;

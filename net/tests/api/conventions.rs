@@ -344,8 +344,18 @@ fn answers_and_bodies_come_in_other_encodings() {
         let source = "/a/_count?source=%7Bquery:%20%7Bmatch_all:%20%7B%7D%7D%7D&\
                       source_content_type=application/yaml&filter_path=count";
         assert_eq!(client.call("GET", source, "").await.body, br#"{"count":1}"#);
-        let told = client.bad("GET", "/?format=xml", "").await;
-        assert_eq!(told, "400 illegal_argument_exception: unknown format [xml]");
+        // What is no format asks for nothing: the answer is JSON, or a table, or what the header says.
+        let count = "/a/_count?filter_path=count&format=xml";
+        assert_eq!(client.call("GET", count, "").await.body, br#"{"count":1}"#);
+        let field = ("accept", "application/yaml");
+        let yaml = client.call_with("GET", count, &[field], b"").await;
+        assert_eq!(yaml.body, b"---\ncount: 1\n");
+        for format in ["xml", ""] {
+            let target = format!("/_cat/indices?h=index&format={format}");
+            let json = ("accept", "application/json");
+            let rows = client.call_with("GET", &target, &[json], b"").await;
+            assert_eq!(rows.body, b"a\n", "{format}");
+        }
         // Who asks for nothing gets what was sent, errors too.
         for (target, accept, kind, body) in [
             ("/a/_count?filter_path=count", None, "application/yaml", "---\ncount: 1\n"),
