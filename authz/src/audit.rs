@@ -105,9 +105,7 @@ impl Audit {
         let Some(inner) = &self.inner else { return };
         let lost = inner.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            let count = lost.to_string();
-            let facts = [("count", count.as_str())];
-            inner.send(line(now_ms, "audit_lines_lost", "failed", &facts, &[]));
+            inner.send(lost_line(now_ms, lost));
         }
         inner.send(line(now_ms, event, outcome, facts, lists));
         inner.noted.fetch_add(1, Ordering::AcqRel);
@@ -120,6 +118,12 @@ impl Inner {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
+}
+
+/// The line that says how many lines were lost before it; `now_ms` since 1970.
+pub fn lost_line(now_ms: i64, count: u64) -> String {
+    let count = count.to_string();
+    line(now_ms, "audit_lines_lost", "failed", &[("count", count.as_str())], &[])
 }
 
 fn line(

@@ -1,8 +1,9 @@
 //! What the store's half of HTTP tells the audit log: callers who were not let in, actions that were
-//! denied, changes of security, who acted for whom. (The OAuth half tells its own events.)
+//! denied, changes of security, what administrators did, who acted for whom. (The OAuth half tells its own
+//! events.)
 //!
-//! In strict mode (`oauth.audit.strict`) a change of security is not begun while the log takes no line,
-//! and nothing is answered whose event could not be written.
+//! In strict mode (`oauth.audit.strict`) no such change is begun while the log takes no line, and nothing is
+//! answered whose event could not be written.
 
 mod strangers;
 
@@ -216,7 +217,12 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
                     Ok(_) => (event, "failed", ""),
                     Err(error) => (event, "failed", error.reason.as_str()),
                 }),
-            _ => None,
+            _ if !administers(call.route.api) => None,
+            _ => Some(match other {
+                Ok(reply) if reply.status < 400 => (GRANTED, "ok", ""),
+                Ok(_) => (GRANTED, "failed", ""),
+                Err(error) => (GRANTED, "failed", error.reason.as_str()),
+            }),
         },
     };
     let acting = known.acting().map_or("", Principal::name);
@@ -261,6 +267,9 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         audit.note(call.now_ms(), "access_denied", "failed", &facts);
     }
     if let Some((event, outcome, reason)) = told {
+        if event == GRANTED {
+            facts.push(("action", call.route.privilege));
+        }
         let own = own.facts.iter().map(|(name, value)| (*name, value.as_str()));
         // An answer that is no error has its reason among its facts.
         let (reasons, own): (Vec<_>, Vec<_>) = own.partition(|(name, _)| *name == "reason");
@@ -268,6 +277,54 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         facts.extend(own);
         audit.note(call.now_ms(), event, outcome, &facts);
     }
+}
+
+/// An administrator's call that was let in, in Elasticsearch's word.
+const GRANTED: &str = "access_granted";
+
+/// Does a call change what there is besides documents: indices, their settings, mappings and aliases, templates,
+/// data streams, scripts, the cluster's settings and tasks? What keeps an index in order (refreshes, flushes,
+/// merges) does not, nor does an index that a write makes.
+fn administers(api: Api) -> bool {
+    matches!(
+        api,
+        Api::CreateIndex
+            | Api::DeleteIndex
+            | Api::OpenIndex
+            | Api::CloseIndex
+            | Api::AddBlock
+            | Api::PutSettings
+            | Api::PutMapping
+            | Api::PutAlias
+            | Api::DeleteAlias
+            | Api::UpdateAliases
+            | Api::PutTemplate(_)
+            | Api::DeleteTemplate(_)
+            | Api::Resize(_)
+            | Api::Rollover
+            | Api::CreateDataStream
+            | Api::DeleteDataStream
+            | Api::MigrateToDataStream
+            | Api::ModifyDataStreams
+            | Api::PutScript
+            | Api::DeleteScript
+            | Api::PutClusterSettings
+            | Api::Reroute
+            | Api::CancelTasks
+            | Api::ExcludeVotes
+            | Api::IncludeVotes
+    )
+}
+
+/// May an administrator's call begin?
+///
+/// # Errors
+/// 503 in strict mode while the log takes no line.
+pub async fn may_begin<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    if administers(call.route.api) && !is_ready(call.security).await {
+        return Err(refusal());
+    }
+    Ok(())
 }
 
 /// The event of a change; none of what only looks.

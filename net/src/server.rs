@@ -597,7 +597,10 @@ impl<E: Env> Inner<E> {
         if params.text("ignore_throttled").is_some() {
             gate.warn(IGNORE_THROTTLED);
         }
-        let answered = rest::watched::answer(&call).await;
+        let answered = match audit::may_begin(&call).await {
+            Ok(()) => rest::watched::answer(&call).await,
+            Err(error) => Err(error),
+        };
         audit::answered(&call, &answered);
         let warnings = gate.origin().warnings.as_ref();
         look.wait_seconds = call.wait_seconds.get();

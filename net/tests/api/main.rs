@@ -6,6 +6,7 @@ mod administered;
 mod aliases;
 mod around;
 mod aside;
+mod audited;
 mod awaited;
 mod blocked;
 mod browser;

@@ -1,15 +1,17 @@
 //! The audit log's file, `logs/audit.json` in the data folder: a thread takes the lines and writes
 //! them, mode 0600. It is opened with the first line. Rotation is the operator's: the file may be
 //! moved away at any time, the next line makes another. Lines that the file does not take wait, up to
-//! [`WAITING_BYTES_MAX`], and are tried again with the next one.
+//! [`WAITING_BYTES_MAX`], and are tried again with the next one; the first line behind those that were lost
+//! says how many they were.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use authz::audit::{Audit, Item};
+use authz::audit::{self, Audit, Item};
 
 use crate::failure::{Code, Failure, Result};
 use crate::folder::make_private;
@@ -33,6 +35,7 @@ fn write(path: &Path, lines: &Receiver<Item>) {
     let mut open: Option<File> = None;
     let mut text = String::new();
     let mut was_refused = false;
+    let mut lost = 0u64;
     while let Ok(first) = lines.recv() {
         let mut asked = Vec::new();
         // What waits goes out in one write.
@@ -42,7 +45,7 @@ fn write(path: &Path, lines: &Receiver<Item>) {
                     text.push_str(&line);
                     text.push('\n');
                 }
-                Item::Line(_) => {}
+                Item::Line(_) => lost += 1,
                 Item::Ask(reply) => asked.push(reply),
             }
         }
@@ -50,9 +53,21 @@ fn write(path: &Path, lines: &Receiver<Item>) {
             true => Ok(()),
             false => append(path, &mut open, text.as_bytes()),
         };
-        let is_written = written.is_ok();
+        let was_taken = written.is_ok();
+        // Who asks may ask for a line that is lost, whatever is written of the others.
+        let is_written = was_taken && lost == 0;
         match written {
-            Ok(()) => text.clear(),
+            Ok(()) => {
+                text.clear();
+                if lost > 0 {
+                    // It waits as any other line, and is there before the next one.
+                    text.push_str(&audit::lost_line(now_ms(), std::mem::take(&mut lost)));
+                    text.push('\n');
+                    if append(path, &mut open, text.as_bytes()).is_ok() {
+                        text.clear();
+                    }
+                }
+            }
             Err(error) => {
                 open = None;
                 if !was_refused {
@@ -60,11 +75,17 @@ fn write(path: &Path, lines: &Receiver<Item>) {
                 }
             }
         }
-        was_refused = !is_written;
+        was_refused = !was_taken;
         for reply in asked {
             reply.send(is_written);
         }
     }
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn append(path: &Path, open: &mut Option<File>, text: &[u8]) -> std::io::Result<()> {
@@ -107,6 +128,35 @@ mod tests {
         let text = fs::read_to_string(folder.join("audit.json")).expect("there");
         let events: Vec<&str> = text.lines().collect();
         assert!(events[0].contains("\"one\"") && events[1].contains("\"two\""), "{text}");
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    /// Once they were dropped without a word.
+    #[test]
+    fn lines_that_are_lost_are_counted() {
+        let folder =
+            std::env::temp_dir().join(format!("corelode-audit-lost-{}", std::process::id()));
+        fs::write(&folder, "").expect("written");
+        let audit = start(&folder, true).expect("started");
+        let value = "x".repeat(1000);
+        let facts: Vec<(String, &str)> =
+            (0..100).map(|at| (format!("f{at}"), value.as_str())).collect();
+        let facts: Vec<(&str, &str)> =
+            facts.iter().map(|(name, it)| (name.as_str(), *it)).collect();
+        // A hundred thousand characters each.
+        (0..50).for_each(|at| audit.note(at, "wide", "ok", &facts));
+        assert!(!futures_lite::future::block_on(audit.is_written()));
+        fs::remove_file(&folder).expect("removed");
+        audit.note(99, "last", "ok", &[]);
+        // Whoever asks with the first line that is taken may have lost one.
+        futures_lite::future::block_on(audit.is_written());
+        assert!(futures_lite::future::block_on(audit.is_written()));
+        let text = fs::read_to_string(folder.join("audit.json")).expect("there");
+        let count = |event: &str| text.lines().filter(|line| line.contains(event)).count();
+        let told = text.lines().find(|line| line.contains("audit_lines_lost")).expect("told");
+        let lost = 50 - count("\"wide\"");
+        assert!(lost > 0 && told.contains(&format!("\"count\":\"{lost}\"")), "{told}");
+        assert_eq!((count("\"last\""), count("audit_lines_lost")), (1, 1));
         fs::remove_dir_all(folder).expect("removed");
     }
 
