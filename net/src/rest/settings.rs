@@ -68,10 +68,20 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(call.acknowledged())
 }
 
+/// What waits by the index's setting is said by nothing.
+const DEFAULT_BY_NAME: &str = "?wait_for_active_shards=index-setting is now the default behaviour; the 'index-setting' value for this \
+     parameter should no longer be used since it will become unsupported in version 9";
+
 /// `POST /{index}/_close`.
 pub(super) async fn close<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     named(call)?;
-    let copies = Copies::read(call)?;
+    let waits = call.params.text("wait_for_active_shards");
+    let copies = if waits.is_some_and(|text| text.eq_ignore_ascii_case("index-setting")) {
+        call.gate.warn(DEFAULT_BY_NAME);
+        Copies::Setting
+    } else {
+        Copies::read(call)?
+    };
     let options = call.params.indices_options(IndicesOptions::default())?;
     let closed = call.core.close_indices(call.gate, call.indices(), options).await?;
     let there =

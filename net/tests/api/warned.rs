@@ -213,3 +213,31 @@ fn a_warning_names_things_in_letters_of_a_header() {
         );
     });
 }
+
+#[test]
+fn polygons_and_a_default_by_its_name_are_told() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let body = r#"{"mappings":{"properties":{"p":{"type":"geo_point"}}}}"#;
+        client.good("PUT", "/a", body).await;
+        let corners = r#"{"p":{"points":["0,0","0,1","1,1"]}}"#;
+        let polygon = format!(r#"{{"query":{{"bool":{{"filter":{{"geo_polygon":{corners}}}}}}}}}"#);
+        let replaced = "Deprecated field [geo_polygon] used, replaced by [[geo_shape] query where polygons are \
+                        defined in geojson or wkt]";
+        assert_eq!(warned(client, "POST", "/a/_search", &polygon).await, [replaced]);
+        assert_eq!(warned(client, "POST", "/a/_count", &polygon).await, [replaced]);
+        // A word is no query.
+        let word = r#"{"query":{"match":{"t":"geo_polygon"}}}"#;
+        assert_eq!(warned(client, "POST", "/a/_search", word).await, NONE);
+        let setting = "?wait_for_active_shards=index-setting is now the default behaviour; the 'index-setting' \
+                       value for this parameter should no longer be used since it will become unsupported in \
+                       version 9";
+        for name in ["index-setting", "INDEX-SETTING"] {
+            let target = format!("/a/_close?wait_for_active_shards={name}");
+            assert_eq!(warned(client, "POST", &target, "").await, [setting]);
+        }
+        for target in ["/a/_close?wait_for_active_shards=1", "/a/_close"] {
+            assert_eq!(warned(client, "POST", target, "").await, NONE);
+        }
+    });
+}

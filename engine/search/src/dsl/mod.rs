@@ -89,23 +89,31 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
 const SEED_ALONE: &str = "As of version 7.0 Elasticsearch will require that a [field] parameter is provided when a \
      [seed] is set";
 
+/// Polygons have another query.
+const POLYGON: &str = "Deprecated field [geo_polygon] used, replaced by [[geo_shape] query where polygons are \
+                       defined in geojson or wkt]";
+
 /// What the queries of a request use that is deprecated.
 fn deprecated(request: &mut SearchRequest, text: &str) -> Vec<&'static str> {
     // What is escaped or wrapped may spell anything.
-    if !["random_score", "wrapper", "\\u"].iter().any(|word| text.contains(word)) {
+    let words = ["random_score", "geo_polygon", "wrapper", "\\u"];
+    if !words.iter().any(|word| text.contains(word)) {
         return Vec::new();
     }
-    let mut has_seed_alone = false;
-    let mut look = |query: &mut Query| {
-        if let Node::FunctionScore(score) = &query.node {
+    let (mut has_seed_alone, mut has_polygon) = (false, false);
+    let mut look = |query: &mut Query| match &query.node {
+        Node::FunctionScore(score) => {
             let alone = |kind: &FunctionKind| matches!(kind, FunctionKind::Random(Some(_), None));
             has_seed_alone |= score.functions.iter().any(|it| it.kind.as_ref().is_some_and(alone));
         }
+        Node::Geo(within) => has_polygon |= within.query == "geo_polygon",
+        _ => {}
     };
     let queries = request.query.iter_mut().chain(&mut request.post_filter);
     let second = request.rescore.iter_mut().map(|rescore| &mut rescore.query);
     queries.chain(second).for_each(|query| query.visit_mut(&mut look));
-    if has_seed_alone { vec![SEED_ALONE] } else { Vec::new() }
+    let used = [(has_polygon, POLYGON), (has_seed_alone, SEED_ALONE)];
+    used.into_iter().filter(|(is_used, _)| *is_used).map(|(_, sentence)| sentence).collect()
 }
 
 /// May the text ask about families? `true` too often costs a walk through the query.
