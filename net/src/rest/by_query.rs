@@ -225,6 +225,7 @@ fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
     if let Some(name) = call.params.text("pipeline").filter(|name| *name != "_none") {
         return Err(no_pipeline(name));
     }
+    super::search::check_type(call.params.text("search_type"))?;
     let mut params = Vec::new();
     for (name, value) in call.params.iter() {
         if search::dsl::SEARCH_PARAMS.contains(&name)

@@ -541,3 +541,32 @@ fn a_body_that_comes_slowly_has_waited_for_nobody() {
         }
     });
 }
+
+/// They were taken, whatever stood there, and changed nothing.
+#[test]
+fn versions_of_vectors_and_kinds_of_searches_are_read() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh=true", r#"{"t":"x"}"#).await;
+        let version = "400 illegal_argument_exception: Failed to parse long parameter [version] with value [x]";
+        let kind = "400 illegal_argument_exception: No version type match [foo]";
+        let conflict = "409 version_conflict_engine_exception: [1]: version conflict, current version [1] is \
+                        different than the one provided [5]";
+        let search = "400 illegal_argument_exception: No search type for [foo]";
+        let all = r#"{"query":{"match_all":{}}}"#;
+        for (target, body, told) in [
+            ("/a/_termvectors/1?version=x", "", version),
+            ("/a/_termvectors/1?version_type=foo", "", kind),
+            ("/a/_termvectors/1?version=5", "", conflict),
+            ("/a/_mtermvectors?version=x", r#"{"ids":["1"]}"#, version),
+            ("/a/_mtermvectors?version_type=foo", r#"{"ids":["1"]}"#, kind),
+            ("/a/_delete_by_query?search_type=foo", all, search),
+            ("/a/_update_by_query?search_type=foo", all, search),
+        ] {
+            assert_eq!(client.bad("POST", target, body).await, told, "{target}");
+        }
+        let found = client.good("GET", "/a/_termvectors/1?version=1", "").await;
+        assert_eq!(at(&found, &["found"]).as_bool(), Some(true));
+        let done = "/a/_update_by_query?search_type=dfs_query_then_fetch";
+        assert_eq!(at(&client.good("POST", done, all).await, &["updated"]).as_u64(), Some(1));
+    });
+}
