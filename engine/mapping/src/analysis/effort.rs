@@ -195,7 +195,7 @@ mod tests {
                     |_| normalizer.normalize(&text, &mut buffer, &Room::default()).is_some();
                 (0..times).all(normal)
             };
-            within(1 << 20, job).map(|(all, took)| (all, took))
+            within(1 << 20, job)
         };
         let (all, plain) = took("plain", 1).expect("little work");
         assert!(all);
