@@ -17,7 +17,7 @@ use engine::{Error, Result};
 use env::{Clock, Env, Random};
 use json::Value;
 
-use crate::admit::{Caller, Security};
+use crate::admit::{Caller, RUN_AS, Security};
 use crate::call::Call;
 use crate::fail::{self, Trace};
 use crate::oauth::limit::host;
@@ -129,6 +129,13 @@ pub fn refused<E: Env>(
     let scheme = given.map_or("", scheme);
     let reason = reason(reply);
     let (api_key, token) = given.map_or_else(Default::default, |given| presented(security, given));
+    // Who is denied something was let in, and named what is his; whom he would be, he only says.
+    let by = given.filter(|_| reply.status == 403).map(|given| proven(security, given));
+    let (by, whom) = (by.unwrap_or_default(), head.text(RUN_AS).unwrap_or_default());
+    let (user, run_by) = match (by.is_empty(), whom.is_empty()) {
+        (false, false) => (whom, by.as_str()),
+        _ => (by.as_str(), ""),
+    };
     let event = match reply.status {
         429 => "login_throttled",
         403 => "access_denied",
@@ -138,6 +145,8 @@ pub fn refused<E: Env>(
     let path = String::from_utf8_lossy(http::Target::new(head.target()).path()).into_owned();
     let facts = [
         ("reason", reason.as_str()),
+        ("user", user),
+        ("run_by", run_by),
         ("scheme", scheme),
         ("api_key", api_key.as_str()),
         ("token", token.as_str()),
@@ -192,6 +201,27 @@ fn presented<E: Env>(security: &Security<E>, given: &str) -> (String, String) {
     }
     let is_token = scheme.eq_ignore_ascii_case("Bearer") && keeper.keys().read(rest).is_some();
     (String::new(), if is_token { keeper.keys().public_id(rest) } else { String::new() })
+}
+
+/// Whose credential this is, which was found good.
+fn proven<E: Env>(security: &Security<E>, given: &str) -> String {
+    let (scheme, rest) = given.trim().split_once(' ').unwrap_or((given, ""));
+    let (keeper, rest) = (&security.keeper, rest.trim());
+    let state = keeper.state();
+    let named = || {
+        let text = String::from_utf8(STANDARD.decode(rest).ok()?).ok()?;
+        text.split_once(':').map(|(name, _)| name.to_owned())
+    };
+    let name = if scheme.eq_ignore_ascii_case("Basic") {
+        named()
+    } else if scheme.eq_ignore_ascii_case("ApiKey") {
+        named().and_then(|id| state.keys.get(&id).map(|key| key.owner.clone()))
+    } else {
+        let token = keeper.keys().read(rest);
+        let content = token.and_then(|token| keeper.keys().access(state.epoch).open(&token.body));
+        content.and_then(|content| state.grant(content.grant)).map(|grant| grant.user.clone())
+    };
+    name.unwrap_or_default()
 }
 
 /// A request that was let in: denied, a change of security, or one in another's name.

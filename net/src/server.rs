@@ -7,7 +7,7 @@
 mod body;
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -426,6 +426,9 @@ impl<E: Env> Inner<E> {
             id: OnceCell::new(),
             proven: OnceCell::new(),
             is_admitted: Cell::new(false),
+            strangers: &self.strangers,
+            is_told: Cell::new(false),
+            why: RefCell::default(),
         };
         let mut reply = crate::oauth::answer(&visit).await;
         if let Some(mut look) = look {

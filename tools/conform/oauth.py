@@ -29,7 +29,7 @@ def main():
     wanted = sys.argv[1:]
     passed = failed = 0
     # All stories come from one address.
-    with Server(args=["-E", "oauth.limit.login=1000"]) as server:
+    with Server(args=["-E", "oauth.limit.login=1000", "-E", "oauth.limit.authorize=100000"]) as server:
         prepare(server)
         stories = [story for story in TESTS if not wanted or story.__name__ in wanted]
         for story in stories + [search_for_secrets]:

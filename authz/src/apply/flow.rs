@@ -32,7 +32,7 @@ const PENDING_MAX: usize = 20;
 
 /// Requests that wait in all, and as many handles, and as many devices; beyond, whatever of the kind ends
 /// first ends now.
-const WAITING_MAX: usize = 10_000;
+const WAITING_MAX: usize = Pending::MOST;
 
 pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
     match command {

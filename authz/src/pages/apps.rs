@@ -79,7 +79,7 @@ pub struct Fields {
 /// A field that was refused, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Name of the field.
+    /// Name of the field; empty where none is at fault.
     pub field: &'static str,
     /// Why, in a sentence.
     pub why: String,
@@ -217,7 +217,11 @@ fn form(
     };
     html! {
         @if let Some(refused) = refused {
-            div.note.stop role="alert" { "Please look at " a href={ "#" (refused.field) } { (refused.field) } ": " (refused.why) }
+            div.note.stop role="alert" {
+                @if refused.field.is_empty() { (refused.why) } @else {
+                    "Please look at " a href={ "#" (refused.field) } { (refused.field) } ": " (refused.why)
+                }
+            }
         }
         form method="post" action=(action) enctype="multipart/form-data" {
             (hidden("csrf_token", csrf))

@@ -205,6 +205,10 @@ record! {
 const PENDING_MS: u64 = 600_000;
 
 impl Pending {
+    /// As many wait at most; beyond, the one that ends first goes, whoever asked for it. Who lets them in heeds
+    /// that it does not come to this.
+    pub const MOST: usize = 10_000;
+
     /// A request that came at `created` (milliseconds) for nothing in particular, to be led back to
     /// `redirect`, which it did not name.
     pub fn new(id: Hash, browser: Hash, client: String, redirect: String, created: u64) -> Self {

@@ -18,7 +18,7 @@ use self::call::{Asked, Call, Op};
 use self::decide::{Step, Verb};
 use super::fail::unkept;
 use super::visit::{MANAGE, Visit};
-use super::{account_of, apps, register, review};
+use super::{account_of, apps, refusal, register, review};
 use crate::admit::{self, Caller};
 use crate::fail::{self, Trace};
 use crate::reply::Reply;
@@ -38,6 +38,9 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
     let name = by.name().to_owned();
     let gate = caller.gate(visit.head, visit.core);
     if let Err(error) = gate.cluster(MANAGE) {
+        if let Caller::Known(known) = &caller {
+            refusal::denied(visit, known, &error);
+        }
         return caller.challenged(fail::reply(&error, Trace::No), Some(&error));
     }
     let Some(call) = call::find(visit.head.method(), path) else {

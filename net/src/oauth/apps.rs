@@ -124,13 +124,19 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     };
     match visit.ask(command).await {
         Err(authz::Error::Crowded { room }) => {
+            let kind = if room == 1 { "application" } else { "applications" };
             let why = format!(
-                "you have {room} applications that no reviewer has approved, which is as many as an account \
-                 may have: wait until they were looked at, or ask an administrator to remove some"
+                "This one was not taken: you have {room} {kind} that no reviewer has approved, which is as many \
+                 as an account may have. Wait until they were looked at, or ask an administrator to remove \
+                 some."
             );
-            let refused = profile::refused("name", &why);
+            visit.because("too many of the account wait");
+            // No field is at fault.
+            let refused = Refused { field: "", why };
             let fields = profile::fields(&parts.form);
-            visit.page(429, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused)))
+            visit
+                .page(429, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused)))
+                .field("Retry-After", ROOM_S.to_string())
         }
         Ok(_) => {
             let facts = [("user", signed_in.user.name.as_str()), ("application", &location[6..])];
@@ -140,6 +146,9 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         Err(_) => visit.down(),
     }
 }
+
+/// There is room when a reviewer has decided; nobody knows when that is.
+const ROOM_S: u64 = 3600;
 
 /// How a client of this kind says who it is.
 pub fn auth_method(profile: &Profile) -> &'static str {

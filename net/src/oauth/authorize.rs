@@ -4,6 +4,7 @@
 //! leads back is decided only after client and redirect URI were found good.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use authz::oauth::reach::Reach;
 use authz::oauth::{details, scope};
@@ -12,12 +13,13 @@ use authz::record::grant::{Code, Consent, Pending};
 use authz::record::proof::Proof;
 use authz::record::user::User;
 use authz::token::text::Kind;
-use authz::{Command, Principal};
+use authz::{Command, Outcome, Principal};
 use env::Env;
 use json::Value;
 
 use super::ask::{self, Asked, Refusal, Stop, Target};
 use super::form::Form;
+use super::limit::{Of, place};
 use super::visit::{SignedIn, Visit};
 use super::{answer, cookie, redirect};
 use crate::reply::Reply;
@@ -192,6 +194,17 @@ async fn go_on<E: Env>(
             return silent("consent_required", "The owner has to be asked");
         }
     }
+    if let Some(seconds) = too_often(visit, signed_in.as_ref()) {
+        let facts = [("client", target.client_id.as_str()), ("reason", "Too many requests")];
+        visit.note("authorize_rejected", "failed", &facts);
+        let reply = visit.problem(
+            429,
+            "Too many requests came from your network",
+            "More applications were started from there within a minute than this server takes.",
+            "Wait a minute, go back to the application, and begin again.",
+        );
+        return reply.field("Retry-After", seconds.to_string());
+    }
     let (anchor, set_cookie) = match visit.anchor() {
         Some(anchor) => (anchor, None),
         None => {
@@ -221,7 +234,7 @@ async fn go_on<E: Env>(
         )
     };
     let pending = Arc::new(pending);
-    match visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await {
+    match keep(visit, &pending, now).await {
         Ok(_) => {}
         // Its handle ended, or was used up, since it was looked up.
         Err(authz::Error::Gone) => return stopped(visit, Stop::Handle),
@@ -243,6 +256,34 @@ async fn go_on<E: Env>(
         reply = reply.field("Set-Cookie", set_cookie);
     }
     reply
+}
+
+/// Seconds to wait where too many requests of this place, or of the account that is signed in, came to wait within a
+/// minute.
+fn too_often<E: Env>(visit: &Visit<'_, E>, signed_in: Option<&SignedIn>) -> Option<u64> {
+    let of = match signed_in {
+        Some(signed_in) => format!("account {}", signed_in.user.name),
+        None => place(visit.peer),
+    };
+    let (limit, minute) = (visit.settings.limits.authorize, Duration::from_secs(60));
+    visit.limiter.count(Of::Authorize, &of, limit, minute, visit.monotonic())
+}
+
+/// Keeps a request that waits. Where there are too many, others end before: of those who have most.
+async fn keep<E: Env>(
+    visit: &Visit<'_, E>,
+    pending: &Pending,
+    now: u64,
+) -> Result<Outcome, authz::Error> {
+    let (waiting, most) = (&visit.limiter.waiting, visit.settings.limits.waiting as usize);
+    for over in waiting.enter(pending, visit.peer, most, &visit.state().pending) {
+        let (code, consent, by) = (None, None, None);
+        // It may have been decided or be over by now.
+        visit.ask(Command::Decide { pending: over, code, consent, by, now }).await.ok();
+    }
+    let kept = visit.ask(Command::PutPending { pending: pending.clone(), now }).await;
+    waiting.entered(pending.id, kept.is_ok());
+    kept
 }
 
 /// State cannot be written: a page with 503 could not be led back.

@@ -13,7 +13,7 @@ use http::target::{Plus, decode};
 
 use super::fail::Fail;
 use super::form::Form;
-use super::limit::{Of, host};
+use super::limit::{Of, place};
 use super::visit::Visit;
 
 /// A client that is who it says.
@@ -31,7 +31,7 @@ impl Proven {
     pub fn rate(&self, peer: &str) -> String {
         match self.client.profile.confidential {
             true => self.id.clone(),
-            false => format!("{} {}", self.id, host(peer)),
+            false => format!("{} {}", self.id, place(peer)),
         }
     }
 }
@@ -61,8 +61,8 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
         None => Salted::nobody().is(secret.as_bytes()),
     };
     let key = match known {
-        Some(_) => format!("{} {}", claim.id, host(visit.peer)),
-        None => format!(" {}", host(visit.peer)),
+        Some(_) => format!("{} {}", claim.id, place(visit.peer)),
+        None => format!(" {}", place(visit.peer)),
     };
     let (limit, now) = (visit.settings.limits.client_auth, visit.monotonic());
     if let Some(seconds) = visit.limiter.is_over(Of::ClientAuth, &key, limit, now) {
@@ -97,7 +97,7 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
 
 /// The id that a request names, for the audit log: what is no id by its form may be a secret in the wrong
 /// place, and is not told.
-fn named(id: &str) -> &str {
+pub fn named(id: &str) -> &str {
     let is_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     if is_id { id } else { "" }
 }

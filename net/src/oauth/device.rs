@@ -10,7 +10,7 @@ use env::Env;
 
 use super::authorize::Denial;
 use super::form::Form;
-use super::limit::{Of, host};
+use super::limit::{Of, place};
 use super::push::{shown, typed};
 use super::visit::{SignedIn, Visit};
 use super::{authorize, consent};
@@ -53,7 +53,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     }
     let minute = Duration::from_secs(60);
     let limit = visit.settings.limits.device;
-    if let Some(seconds) = visit.limiter.count(Of::Device, host(visit.peer), limit, minute, now) {
+    if let Some(seconds) = visit.limiter.count(Of::Device, &place(visit.peer), limit, minute, now) {
         return slow(visit, signed_in, seconds);
     }
     let code = typed(form.text("user_code"));
@@ -151,12 +151,14 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
 fn unknown<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let csrf = token(visit, signed_in);
     let trouble = "This code is not known, was used, or is over. Look at your device again.";
+    visit.because("no such code");
     visit.page(400, device::ask(&signed_in.person(), &csrf, "", Some(trouble)))
 }
 
 fn slow<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, seconds: u64) -> Reply {
     let csrf = token(visit, signed_in);
     let trouble = "Too many codes. Please wait a little.";
+    visit.because("too many codes");
     visit
         .page(429, device::ask(&signed_in.person(), &csrf, "", Some(trouble)))
         .field("Retry-After", seconds.to_string())

@@ -13,9 +13,13 @@ use std::time::Duration;
 
 use base::hash::Map;
 
+use super::waiting::Waiting;
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
+    /// Requests of applications that wait for a person, of a place or an account.
+    Authorize,
     /// Requests of a client at the token endpoint.
     Token,
     /// Failed client authentications.
@@ -97,6 +101,8 @@ pub struct Limiter {
     /// The networks of each account from which a right password came, and when it did last.
     homes: Mutex<Map<u64, Vec<(u64, Duration)>>>,
     names: RandomState,
+    /// Who asked for what waits.
+    pub waiting: Waiting,
 }
 
 /// An attempt that counts as failed until it is taken back.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use authz::form::Hash;
 use authz::pages::login::{self, Login, Trouble};
 use authz::pages::problem;
 use authz::record::proof::Proof;
@@ -67,6 +68,7 @@ fn show<E: Env>(
     username: &str,
     trouble: Trouble,
 ) -> Reply {
+    visit.because("the sign-in failed");
     let request = way.request;
     let (anchor, set_cookie) = match visit.anchor() {
         Some(anchor) => (anchor, None),
@@ -237,9 +239,27 @@ pub async fn renew<E: Env>(
         agent: visit.head.text("user-agent").map(|agent| agent.chars().take(200).collect()),
         address: Some(visit.address()),
     };
+    make_room(visit, user, old).await;
     let kept = session.clone();
     visit.ask(Command::PutSession { session: kept, instead_of: old, by: Some(by), now }).await?;
     Ok((session, value))
+}
+
+/// Sessions that one account has at most; beyond, the one that was seen least lately ends.
+const SESSIONS_MAX: usize = 50;
+
+/// Ends sessions where with one more, in place of `old`, there would be too many.
+async fn make_room<E: Env>(visit: &Visit<'_, E>, user: &User, old: Option<Hash>) {
+    let state = visit.state();
+    let own = state.sessions_of(user, visit.now()).filter(|session| Some(session.id) != old);
+    let mut own: Vec<(u64, Hash)> = own.map(|session| (session.seen, session.id)).collect();
+    own.sort_unstable();
+    let over = (own.len() + 1).saturating_sub(SESSIONS_MAX);
+    let ids: Vec<Hash> = own.into_iter().take(over).map(|(_, id)| id).collect();
+    if !ids.is_empty() {
+        // Where it cannot be written the session that comes next is not, either.
+        visit.ask(Command::EndSessions { ids }).await.ok();
+    }
 }
 
 /// Goes on where the person was led from, with a new session and its cookie's value.

@@ -7,9 +7,9 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`settings`], [`limit`], [`proxy`] | how it is set up, how often something may be done, who asks |
+//! | [`settings`], [`limit`], [`waiting`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom, who asks |
 //! | [`form`], [`multipart`], [`cookie`] | what browsers send |
-//! | [`visit`], [`answer`], [`fail`] | one request; answers through the browser; refusals to programs |
+//! | [`visit`], [`answer`], [`fail`], [`refusal`] | one request; answers through the browser; refusals to programs, and in the audit log |
 //! | [`ask`], [`redirect`], [`profile`], [`picture`] | rules: a request, an address, what a client says of itself, its logo |
 //! | [`authorize`], [`login`], [`consent`], [`account`], [`apps`], [`review`], [`device`] | pages |
 //! | [`token`], [`revoke`], [`push`], [`register`], [`metadata`] | endpoints for programs |
@@ -40,6 +40,7 @@ pub mod profile;
 pub mod proxy;
 pub mod push;
 pub mod redirect;
+pub mod refusal;
 pub mod register;
 pub mod review;
 pub mod revoke;
@@ -48,6 +49,7 @@ pub mod throttle;
 pub mod token;
 pub mod touch;
 pub mod visit;
+pub mod waiting;
 pub mod whole;
 
 use std::sync::Arc;
@@ -217,7 +219,6 @@ fn inside(settings: &Settings, segments: Vec<String>) -> Vec<String> {
 
 /// Answers a request of this half.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
-    let is_ready = crate::audit::is_ready(Some(visit.security)).await;
     let target = Target::new(visit.head.target());
     let segments: Option<Vec<String>> = target
         .path()
@@ -230,6 +231,14 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
         return visit.problem(400, "This address cannot be read", "It is malformed.", "Check it.");
     };
     let segments = inside(visit.settings, segments);
+    let reply = answer_at(visit, &segments).await;
+    let path: Vec<&str> = segments.iter().map(String::as_str).collect();
+    refusal::note(visit, &path, &reply);
+    reply
+}
+
+async fn answer_at<E: Env>(visit: &Visit<'_, E>, segments: &[String]) -> Reply {
+    let is_ready = crate::audit::is_ready(Some(visit.security)).await;
     if segments.first().is_some_and(|first| first == "_oauth") {
         if !is_ready {
             return fail::unkept(crate::fail::reply(&crate::audit::refusal(), Trace::No));

@@ -13,7 +13,7 @@ use env::Env;
 use json::{Value, Writer};
 
 use super::fail::{Fail, answer};
-use super::limit::{Of, host};
+use super::limit::{Of, place};
 use super::settings::Registration;
 use super::token::{CLIENT_CREDENTIALS, DEVICE, GRANT_TYPES};
 use super::visit::Visit;
@@ -49,7 +49,8 @@ async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
     let hour = Duration::from_secs(3600);
     let limit = visit.settings.limits.register;
     let now = visit.monotonic();
-    if let Some(seconds) = visit.limiter.count(Of::Register, host(visit.peer), limit, hour, now) {
+    let from = place(visit.peer);
+    if let Some(seconds) = visit.limiter.count(Of::Register, &from, limit, hour, now) {
         return Err(Fail::slow(seconds).reply());
     }
     let is_open = match visit.settings.registration {
@@ -88,11 +89,21 @@ async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
         _ => Command::PutClient { client: client.clone(), version: 0 },
     };
     visit.ask(command).await.map_err(|error| match error {
-        authz::Error::Crowded { .. } => CROWDED.reply(),
+        authz::Error::Crowded { .. } => {
+            Fail { retry_after: Some(until_room(visit)), ..CROWDED }.reply()
+        }
         _ => Fail::down().reply(),
     })?;
     note(visit, "client_registered", &client);
     Ok(told(visit, 201, &client, secret.as_deref(), Some(&manage)))
+}
+
+/// Seconds until the first of those that nobody ever used goes.
+fn until_room<E: Env>(visit: &Visit<'_, E>) -> u64 {
+    let (state, now) = (visit.state(), visit.now());
+    let unused = state.clients.values().filter(|one| one.unreviewed && one.last_used.is_none());
+    let first = unused.map(|one| one.created.saturating_add(Client::UNUSED_MS)).min();
+    first.unwrap_or(now).saturating_sub(now).div_ceil(1000).max(1)
 }
 
 /// What was asked, checked.

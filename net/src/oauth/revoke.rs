@@ -14,6 +14,7 @@ use super::client_auth::{self, basic};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::guess::{Guess, Refused};
+use super::refusal;
 use super::token::{form, opened};
 use super::visit::Visit;
 use crate::reply::Reply;
@@ -126,13 +127,32 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
     }
     // A store credential of any kind but an OAuth token, which may not call this half.
     let done = Guess::authenticate(visit.security, (header, None), visit.peer).await;
-    let principal = done.map_err(|refused| match refused {
-        Refused::Slow(seconds) => Fail::slow(seconds),
+    // A secret in the place of the name is told nowhere.
+    let given = header.and_then(basic).map(|(name, _)| name);
+    let given = given.filter(|name| visit.keys().read(name).is_none()).unwrap_or_default();
+    let refused = |event: &str, user: &str, reason: &str| {
+        refusal::told(visit, event, &[("reason", reason), ("user", user)]);
+    };
+    let principal = done.map_err(|error| match error {
+        Refused::Slow(seconds) => {
+            refused("login_throttled", &given, crate::admit::TOO_MANY);
+            Fail::slow(seconds)
+        }
         Refused::Wrong(authz::AuthError::Busy) => Fail::down(),
-        Refused::Wrong(_) => Fail::client(),
+        Refused::Wrong(error) => {
+            let reason = match error {
+                authz::AuthError::Wrong { .. } => "the user or the password is wrong".to_owned(),
+                other => other.to_string(),
+            };
+            refused("login_failed", &given, &reason);
+            Fail::client()
+        }
     })?;
     let is_oauth = matches!(principal.via(), authz::principal::Via::Oauth { .. });
-    if is_oauth || principal.gate().cluster(INTROSPECT).is_err() {
+    let denied = principal.gate().cluster(INTROSPECT).err().map(|denied| denied.to_string());
+    let denied = denied.or_else(|| is_oauth.then(|| "a token may not ask".to_owned()));
+    if let Some(reason) = denied {
+        refused("access_denied", principal.name(), &reason);
         return Err(Fail::client());
     }
     Ok(Asker::Server(principal.name().to_owned()))

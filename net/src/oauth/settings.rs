@@ -1,5 +1,7 @@
 //! Settings of the OAuth half: one list of names, with their defaults and limits.
 
+use authz::record::grant::Pending;
+
 use super::proxy::Proxies;
 
 /// Who may register clients by itself.
@@ -61,6 +63,10 @@ pub struct Settings {
 /// How often something may be done; 0 is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// Requests of applications that wait for a person, of an address or account a minute.
+    pub authorize: u64,
+    /// Those that wait in all.
+    pub waiting: u64,
     /// Token requests of a client a second.
     pub token: u64,
     /// Failed client authentications of a client and address a minute.
@@ -110,6 +116,8 @@ impl Settings {
             session_idle: 30 * MINUTE,
             session_absolute: 12 * HOUR,
             limits: Limits {
+                authorize: 600,
+                waiting: Pending::MOST as u64,
                 token: 50,
                 client_auth: 10,
                 par: 10,
@@ -131,6 +139,7 @@ impl Settings {
         "oauth.device.enabled",
         "oauth.hashing.queue",
         "oauth.hashing.threads",
+        "oauth.limit.authorize",
         "oauth.limit.client_auth",
         "oauth.limit.device",
         "oauth.limit.login",
@@ -140,6 +149,7 @@ impl Settings {
         "oauth.limit.token",
         "oauth.limit.unapproved",
         "oauth.limit.unused",
+        "oauth.limit.waiting",
         "oauth.login.throttle.failures",
         "oauth.login.throttle.per_minute",
         "oauth.par.required",
@@ -197,6 +207,10 @@ impl Settings {
                     return Err("at least 16 characters".to_owned());
                 }
                 self.registration_token = Some(value.to_owned());
+            }
+            "oauth.limit.authorize" => self.limits.authorize = count(value)?,
+            "oauth.limit.waiting" => {
+                self.limits.waiting = within(value, 1, Pending::MOST as u64)?;
             }
             "oauth.limit.token" => self.limits.token = count(value)?,
             "oauth.limit.client_auth" => self.limits.client_auth = count(value)?,

@@ -23,7 +23,7 @@ use super::ask;
 use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
-use super::limit::Of;
+use super::limit::{Of, place};
 use super::visit::Visit;
 use crate::reply::Reply;
 
@@ -142,7 +142,7 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     let client = match client_auth::prove(visit, &form) {
         Ok(client) => client,
         Err(fail) => {
-            paced(&format!("nobody {}", visit.address()))?;
+            paced(&format!("nobody {}", place(visit.peer)))?;
             return Err(fail);
         }
     };

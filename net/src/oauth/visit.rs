@@ -1,6 +1,6 @@
 //! One request at the OAuth half: who knocks, with which cookies, and what every answer carries.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use super::form::Form;
 use super::limit::Limiter;
 use super::settings::Settings;
 use crate::admit::Security;
-use crate::audit::request_id;
+use crate::audit::{Strangers, request_id};
 use crate::reply::Reply;
 
 /// Sessions are noted as seen at most this often.
@@ -56,6 +56,12 @@ pub struct Visit<'a, E: Env> {
     pub proven: OnceCell<Arc<Client>>,
     /// The store let the caller in.
     pub is_admitted: Cell<bool>,
+    /// Callers without any credential, for the audit log.
+    pub strangers: &'a Strangers,
+    /// Something was noted of it in the audit log.
+    pub is_told: Cell<bool>,
+    /// Why it was refused, for the audit log, where nobody else says so.
+    pub why: RefCell<String>,
 }
 
 /// Somebody who is signed in.
@@ -163,6 +169,7 @@ impl<E: Env> Visit<'_, E> {
         facts: &[(&str, &str)],
         lists: &[(&str, &[String])],
     ) {
+        self.is_told.set(true);
         let audit = self.security.keeper.audit();
         if !audit.is_on() {
             return;
@@ -293,8 +300,14 @@ impl<E: Env> Visit<'_, E> {
         reply
     }
 
+    /// Keeps for the audit log why the request is refused.
+    pub fn because(&self, why: &str) {
+        why.clone_into(&mut self.why.borrow_mut());
+    }
+
     /// A page that says what went wrong.
     pub fn problem(&self, status: u16, title: &str, sentence: &str, todo: &str) -> Reply {
+        self.because(title);
         let signed_in = self.signed_in();
         let person = signed_in.as_ref().map(SignedIn::person);
         self.page(status, problem::render(title, sentence, todo, person.as_ref()))

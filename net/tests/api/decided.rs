@@ -32,7 +32,7 @@ pub async fn send(
 }
 
 /// The same; what the form is answered.
-async fn fill_in(
+pub async fn fill_in(
     dev: &mut Browser,
     client: &mut Client,
     target: &str,

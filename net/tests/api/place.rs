@@ -81,6 +81,20 @@ pub fn with_unwritten<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
     run(1, Some(Some(oauth())), audit, story);
 }
 
+/// The same, with these settings, and with what is told to the audit log.
+pub fn with_oauth_set<F: Future<Output = ()>>(
+    set: &[(&str, &str)],
+    story: impl FnOnce(Client, Told) -> F,
+) {
+    let mut settings = net::oauth::Settings::new(ISSUER);
+    for (name, value) in set {
+        settings.set(name, value).expect("a setting");
+    }
+    let (audit, lines) = Audit::new(false);
+    let oauth = net::oauth::Oauth::new(settings);
+    run(1, Some(Some(oauth)), audit, |client| story(client, Told { lines }));
+}
+
 fn oauth() -> net::oauth::Oauth {
     let mut settings = net::oauth::Settings::new(ISSUER);
     settings.set("oauth.registration.mode", "open").expect("a mode");
@@ -100,13 +114,20 @@ pub struct Told {
 }
 
 impl Told {
-    /// The lines of an event since the last call; those of other events are dropped.
-    pub fn of(&self, event: &str) -> Vec<Value> {
+    /// The lines since the last call.
+    pub fn all(&self) -> Vec<Value> {
         let lines = self.lines.try_iter().filter_map(|item| match item {
             authz::audit::Item::Line(line) => Some(json::parse(line.as_bytes()).expect("a line")),
             authz::audit::Item::Ask(_) => None,
         });
-        lines.filter(|line| line.get("event").and_then(Value::as_str) == Some(event)).collect()
+        lines.collect()
+    }
+
+    /// The lines of an event since the last call; those of other events are dropped.
+    pub fn of(&self, event: &str) -> Vec<Value> {
+        let mut lines = self.all();
+        lines.retain(|line| line.get("event").and_then(Value::as_str) == Some(event));
+        lines
     }
 }
 

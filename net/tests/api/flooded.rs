@@ -1,0 +1,182 @@
+//! Whoever begins many requests makes room for himself.
+
+use http::client::Response;
+use json::json;
+
+use crate::browser::{Browser, basic, location};
+use crate::consented::stage;
+use crate::place::{Client, at, with_oauth_set};
+
+const PROXY: (&str, &str) = ("oauth.trusted_proxies", "10.0.0.0/24");
+
+/// A request of the application `app` begins in a fresh browser at this address.
+async fn begin(client: &mut Client, app: &str, from: &str) -> Response {
+    let target = format!("/authorize?response_type=code&client_id={app}&scope=index:a-*:read");
+    client.authorize(None);
+    client.call_with("GET", &target, &[("X-Forwarded-For", from)], b"").await
+}
+
+/// The page to which it led.
+async fn look(client: &mut Client, begun: &Response) -> u16 {
+    let cookie = begun.field("set-cookie").expect("a cookie").split(';').next().expect("a value");
+    let fields = [("Cookie", cookie), ("X-Forwarded-For", "192.0.2.9")];
+    client.call_with("GET", &location(begun), &fields, b"").await.status
+}
+
+/// One address with eight connections ended everybody's sign-in within seconds.
+#[test]
+fn a_flood_ends_nobody_elses_request() {
+    let set = [PROXY, ("oauth.limit.waiting", "20")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await.0;
+        let owner = begin(&mut client, &app, "192.0.2.1").await;
+        let mut floods = Vec::new();
+        for at in 0..60 {
+            // Addresses of a network that somebody may own, and many /64.
+            let from = match at % 2 {
+                0 => format!("203.0.113.{at}"),
+                _ => format!("2001:db8:7:{at}::1"),
+            };
+            floods.push(begin(&mut client, &app, &from).await);
+            assert_eq!(floods[at].status, 303);
+        }
+        assert_eq!(look(&mut client, &owner).await, 200);
+        let mut living = 0;
+        for flood in &floods {
+            living += usize::from(look(&mut client, flood).await == 200);
+        }
+        assert_eq!(living, 19);
+        // Whoever comes then finds a place, and the newest of the flood has one, too.
+        let later = begin(&mut client, &app, "198.51.100.1").await;
+        assert_eq!(look(&mut client, &later).await, 200);
+        assert_eq!(look(&mut client, &owner).await, 200);
+        assert_eq!(look(&mut client, &floods[59]).await, 200);
+    });
+}
+
+/// Nothing said how often an address may begin.
+#[test]
+fn an_address_begins_so_many_a_minute() {
+    let set = [PROXY, ("oauth.limit.authorize", "5")];
+    with_oauth_set(&set, |mut client, told| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await.0;
+        told.all();
+        for from in ["203.0.113.1", "2001:db8::1"] {
+            for _ in 0..5 {
+                assert_eq!(begin(&mut client, &app, from).await.status, 303);
+            }
+        }
+        told.all();
+        // Each machine has all addresses of its /64.
+        for from in ["203.0.113.1", "2001:db8::2:1"] {
+            let refused = begin(&mut client, &app, from).await;
+            assert_eq!(refused.status, 429);
+            let seconds: u64 = refused.field("retry-after").expect("how long").parse().expect("s");
+            assert!((1..=60).contains(&seconds));
+            assert!(refused.text().contains("Wait a minute"), "a page: {}", refused.text());
+            let lines = told.all();
+            let events: Vec<_> = lines.iter().map(|line| at(line, &["event"]).as_str()).collect();
+            assert_eq!(events, [Some("authorize_request"), Some("authorize_rejected")]);
+        }
+        for from in ["203.0.113.2", "2001:db8:0:1::1"] {
+            assert_eq!(begin(&mut client, &app, from).await.status, 303, "others are others");
+        }
+    });
+}
+
+/// Each address of a /64 counted by itself, of which one machine has all.
+#[test]
+fn a_machine_with_many_addresses_is_one() {
+    let set = [PROXY, ("oauth.registration.mode", "open"), ("oauth.limit.register", "3")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let body =
+            r#"{"redirect_uris":["https://a.example/cb"],"token_endpoint_auth_method":"none"}"#;
+        let mut statuses = Vec::new();
+        for at in 0..4 {
+            let from = format!("2001:db8::{at}");
+            let fields = [("Content-Type", "application/json"), ("X-Forwarded-For", &*from)];
+            let answer = client.call_with("POST", "/register", &fields, body.as_bytes()).await;
+            statuses.push(answer.status);
+        }
+        assert_eq!(statuses, [201, 201, 201, 429]);
+        // The same where clients say who they are, and where people sign in and type codes.
+        let mut statuses = Vec::new();
+        for at in 0..12 {
+            let from = format!("2001:db8::{at}");
+            let kind = "application/x-www-form-urlencoded";
+            let fields = [("Content-Type", kind), ("X-Forwarded-For", &*from)];
+            let body = b"client_id=nobody&client_secret=x&token=x";
+            statuses.push(client.call_with("POST", "/revoke", &fields, body).await.status);
+        }
+        assert_eq!(statuses, [vec![401; 10], vec![429; 2]].concat());
+    });
+}
+
+/// A full table of applications that nobody uses said to come again in a second; the first of them goes after
+/// ninety days.
+#[test]
+fn a_full_table_says_when_there_is_room() {
+    let set = [("oauth.registration.mode", "open"), ("oauth.limit.unused", "2")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let body =
+            r#"{"redirect_uris":["https://a.example/cb"],"token_endpoint_auth_method":"none"}"#;
+        let mut last = None;
+        for _ in 0..3 {
+            last = Some(client.call("POST", "/register", body).await);
+        }
+        let last = last.expect("three of them");
+        assert_eq!(last.status, 429);
+        let seconds: u64 = last.field("retry-after").expect("how long").parse().expect("s");
+        let days = 24 * 60 * 60;
+        assert!((89 * days..=90 * days).contains(&seconds), "{seconds}");
+    });
+}
+
+/// An account had as many sessions as somebody cared to begin.
+#[test]
+fn an_account_has_so_many_sessions() {
+    let set = [("oauth.limit.login", "0")];
+    with_oauth_set(&set, |mut client, _| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for name in ["ann", "bob"] {
+            let user = json!({"password": (format!("{name}-knows-this")), "roles": []});
+            client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+        }
+        let mut bob = Browser::default();
+        bob.sign_in(&mut client, "bob", "/login").await;
+        let mut all = Vec::new();
+        for _ in 0..52 {
+            let mut browser = Browser::default();
+            assert_eq!(browser.sign_in(&mut client, "ann", "/login").await.status, 303);
+            all.push(browser);
+        }
+        let mut statuses = Vec::new();
+        for browser in &mut all {
+            statuses.push(browser.ask(&mut client, "/account/sessions", &[]).await.status);
+        }
+        assert_eq!(statuses, [vec![303; 2], vec![200; 50]].concat());
+        assert_eq!(bob.ask(&mut client, "/account/sessions", &[]).await.status, 200);
+    });
+}
+
+/// The applications that an account may have waiting: the page blamed a field that it did not have.
+#[test]
+fn too_many_applications_are_no_fault_of_a_field() {
+    let set = [("oauth.limit.unapproved", "1")];
+    with_oauth_set(&set, |mut client, told| async move {
+        let (mut dev, _) = crate::decided::stage(&mut client).await;
+        let callback = "https://a.example/cb";
+        let new = "/apps/new";
+        crate::decided::send(&mut dev, &mut client, new, "One", callback, "").await;
+        told.all();
+        let second = crate::decided::fill_in(&mut dev, &mut client, new, "Two", callback, "").await;
+        assert_eq!(second.status, 429);
+        let page = second.text();
+        assert!(!page.contains("href=\"#name\"") && !page.contains("Please look at"), "{page}");
+        assert!(page.contains("1 application"), "{page}");
+        assert_eq!(second.field("retry-after"), Some("3600"));
+        let lines = told.all();
+        let events: Vec<_> = lines.iter().map(|line| at(line, &["event"]).as_str()).collect();
+        assert_eq!(events, [Some("client_registered")]);
+    });
+}
