@@ -192,10 +192,15 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
     if known.as_ref().is_some_and(is_lost) {
         return Err(refused(visit, client, &authz::Error::InvalidGrant, &tried));
     }
+    let redirect = form.first("redirect_uri").map(str::to_owned);
+    // The state lets whoever proves PKCE leave it out. Where the operator does not, it is compared all the same:
+    // with what no address is, so that it fails as any wrong one.
+    let was_sent = known.as_ref().is_some_and(|known| known.redirect_sent);
+    let redirect = redirect.or_else(|| (settings.strict_redirect && was_sent).then(String::new));
     let command = Command::Redeem {
         code: hash,
         client: client.id.clone(),
-        redirect: form.first("redirect_uri").map(str::to_owned),
+        redirect,
         may_omit_redirect: confidential && !settings.strict_redirect,
         verifier,
         resource: Vec::new(),

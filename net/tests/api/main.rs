@@ -25,6 +25,7 @@ mod devices;
 mod documents;
 mod drift;
 mod entries;
+mod exchanged;
 mod expanded;
 mod filtered;
 mod flooded;
