@@ -306,6 +306,9 @@ fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> 
         sources.read(name, |text| settings.set(name, text))?;
     }
     let speaks = security && enabled && (tls || issuer.is_some());
+    if speaks && let Err((name, wanted)) = settings.check() {
+        return Err(Failure::new(Code::Setting, format!("{name} is not set: it must be {wanted}")));
+    }
     Ok(speaks.then_some(Oauth { issuer, settings }))
 }
 

@@ -1,6 +1,8 @@
 //! What a client may say of itself: one set of rules for the form, for the API and for dynamic
 //! registration.
 
+use std::collections::BTreeSet;
+
 use authz::oauth::scope;
 use authz::pages::apps::{Fields, Refused};
 use authz::pages::quoted::is_unseen;
@@ -130,7 +132,7 @@ pub fn check(
     Ok(Profile {
         application_type,
         name: name(&fields.client_name).map_err(|why| refused("client_name", why))?,
-        redirect_uris,
+        redirect_uris: once(redirect_uris),
         logo,
         client_uri: page("client_uri", &fields.client_uri)?,
         description: optional(&fields.description),
@@ -146,6 +148,12 @@ pub fn check(
     })
 }
 
+/// Callback addresses, each once, in their order.
+pub fn once(uris: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    uris.into_iter().filter(|uri| seen.insert(uri.clone())).collect()
+}
+
 /// Checks callback addresses.
 pub fn check_redirects(
     uris: &[String],
@@ -153,7 +161,7 @@ pub fn check_redirects(
     confidential: bool,
     own_origin: &str,
 ) -> Result<(), Refused> {
-    if uris.len() > REDIRECTS_MAX {
+    if uris.iter().collect::<BTreeSet<_>>().len() > REDIRECTS_MAX {
         return Err(refused("redirect_uris", "there are more than 20"));
     }
     let rules = Rules {

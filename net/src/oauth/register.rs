@@ -180,7 +180,7 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
     if value.get("dpop_bound_access_tokens").is_some_and(|bound| !is_no(bound)) {
         return Err(metadata("DPoP is not offered"));
     }
-    let redirect_uris = texts("redirect_uris", URIS)?.unwrap_or_default();
+    let redirect_uris = profile::once(texts("redirect_uris", URIS)?.unwrap_or_default());
     if redirect_uris.is_empty() && needs_uri {
         return Err(URIS);
     }
@@ -351,6 +351,16 @@ fn changed<E: Env>(
     client: &Client,
     value: &Value,
 ) -> Result<(Client, Option<String>), Reply> {
+    // Whoever sends a secret along means the client that has it (RFC 7592, 2.2).
+    let is_own = match value.get("client_secret") {
+        None => true,
+        Some(secret) => {
+            secret.as_str().is_some_and(|secret| client.knows(secret.as_bytes(), visit.now()))
+        }
+    };
+    if !is_own {
+        return Err(metadata("The client_secret is not the client's").reply());
+    }
     let mut asked = of_json(visit, value, client.unreviewed).map_err(Fail::reply)?;
     // What these words cannot say stays as it is.
     asked.profile.require_pkce |= client.profile.require_pkce;

@@ -240,6 +240,19 @@ impl Settings {
         Ok(())
     }
 
+    /// Whether they fit each other.
+    ///
+    /// # Errors
+    /// The setting that is missing or wrong beside the others, and what would be right.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.registration == Registration::Token && self.registration_token.is_none() {
+            let wanted =
+                "a token of at least 16 characters where [oauth.registration.mode] is token";
+            return Err(("oauth.registration.token", wanted.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Host, and port where it is named, of the issuer.
     pub fn authority(&self) -> &str {
         let rest = self.issuer.split_once("://").map_or("", |(_, rest)| rest);

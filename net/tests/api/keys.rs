@@ -123,6 +123,20 @@ fn keys_are_queried_as_documents_are() {
             let answer = client.good("POST", target, &format!("{{\"query\":{query}}}")).await;
             assert_eq!(at(&answer, &["total"]).as_u64(), Some(count), "{query}");
         }
+        for (body, reason) in [
+            (r#"{"search_after":["b"]}"#, "Sort must contain at least one field."),
+            (
+                r#"{"sort":["name"],"search_after":["b","c"]}"#,
+                "search_after has 2 value(s) but sort has 1.",
+            ),
+            (
+                r#"{"sort":["name","creation"],"search_after":["b"]}"#,
+                "search_after has 1 value(s) but sort has 2.",
+            ),
+        ] {
+            let refused = client.bad("POST", "/_security/_query/api_key", body).await;
+            assert_eq!(refused, format!("400 illegal_argument_exception: {reason}"));
+        }
         let page = r#"{"sort":[{"name":"asc"}],"size":2,"search_after":["b"]}"#;
         let answer = client.good("POST", target, page).await;
         assert_eq!(at(&answer, &["total"]).as_u64(), Some(4));

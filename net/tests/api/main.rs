@@ -49,6 +49,7 @@ mod patterns;
 mod place;
 mod ranked;
 mod refused;
+mod registered;
 mod resized;
 mod resolved;
 mod rolled;

@@ -110,6 +110,18 @@ fn wrong_values_say_what_would_be_right() {
     }
 }
 
+/// A node that registers nobody came up, and told each of them that its token is wrong.
+#[test]
+fn who_wants_a_token_of_registrations_names_it() {
+    let mode = ("oauth.registration.mode", "token");
+    let failure = read(&[mode]).expect_err("no token");
+    assert_eq!(failure.code, Code::Setting);
+    assert!(failure.sentence.starts_with("oauth.registration.token is not set"), "{failure}");
+    let token = ("oauth.registration.token", "0123456789abcdef");
+    assert!(read(&[mode, token]).is_ok() && read(&[mode, ("oauth.enabled", "false")]).is_ok());
+    assert!(read(&[("oauth.registration.mode", "open")]).is_ok());
+}
+
 /// The values of `cluster.name: [a, b]` were joined: the cluster was called `a,b`.
 #[test]
 fn a_list_is_refused_where_one_value_is_wanted() {

@@ -8,7 +8,7 @@ use env::Env;
 use json::Value;
 
 use super::super::profile::Callbacks;
-use super::super::token::{CLIENT_CREDENTIALS, GRANT_TYPES};
+use super::super::token::{CLIENT_CREDENTIALS, DEVICE, GRANT_TYPES};
 use super::super::visit::Visit;
 use super::super::{apps, profile, redirect, register};
 
@@ -129,11 +129,14 @@ pub fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
     let checked = check(visit, &fields, callbacks, insecure)?;
     let web_origins = texts("web_origins")?.unwrap_or_default();
     profile::check_origins(&web_origins).map_err(refused)?;
+    let offered = |kind: &String| {
+        GRANT_TYPES.contains(&kind.as_str()) && (kind != DEVICE || visit.settings.device)
+    };
     let grant_types = match grant_types {
-        None => apps::grant_types(&checked),
+        None => apps::grant_types(&checked).into_iter().filter(offered).collect(),
         // RFC 7591 has no such client: one that is left out means the code grant.
         Some(kinds) if kinds.is_empty() => return Err(bad("grant_types", "names none")),
-        Some(kinds) if kinds.iter().all(|kind| GRANT_TYPES.contains(&kind.as_str())) => kinds,
+        Some(kinds) if kinds.iter().all(offered) => kinds,
         Some(_) => return Err(bad("grant_types", "has one that is not offered")),
     };
     let default_scope = profile::scopes(text("default_scope")?.unwrap_or_default())

@@ -107,8 +107,17 @@ impl Orders {
     /// The place that `search_after` names.
     ///
     /// # Errors
-    /// A value that is none of its field's.
+    /// A value that is none of its field's; not one for each of them.
     pub fn place(&self, after: &[After], now_ms: i64) -> Result<Keys> {
+        let (values, sorts) = (after.len(), self.0.len());
+        if sorts == 0 {
+            return Err(Error::illegal_argument("Sort must contain at least one field."));
+        }
+        if values != sorts {
+            return Err(Error::illegal_argument(format!(
+                "search_after has {values} value(s) but sort has {sorts}."
+            )));
+        }
         let key = |(one, after): (&One, &After)| -> Result<Option<Key>> {
             let After::Value(value) = after else { return Ok(None) };
             let text = value.text();

@@ -1,0 +1,80 @@
+//! What a client says of itself, by whichever way it comes.
+
+use json::{Value, json};
+
+use crate::browser::basic;
+use crate::place::{Client, at, value, with_oauth_set};
+
+fn text(value: &Value, key: &str) -> String {
+    at(value, &[key]).as_str().expect("a text").to_owned()
+}
+
+async fn register(client: &mut Client, body: &Value) -> Value {
+    client.authorize(None);
+    client.good("POST", "/register", &json::to_string(body)).await
+}
+
+/// A change with somebody else's secret in it was made.
+#[test]
+fn a_change_with_a_wrong_secret_is_refused() {
+    let set = [("oauth.registration.mode", "open")];
+    with_oauth_set(&set, |mut client, told| async move {
+        let uris = vec!["https://a.example/cb"];
+        let made = register(&mut client, &json!({"redirect_uris": (uris.clone())})).await;
+        let place = format!("/register/{}", text(&made, "client_id"));
+        let (id, own) = (text(&made, "client_id"), text(&made, "client_secret"));
+        client.authorize(Some(&format!("Bearer {}", text(&made, "registration_access_token"))));
+        told.all();
+        for wrong in [json!("wrong"), json!(""), json!(7), json!(null)] {
+            let body = json!({"client_id": (id.clone()), "client_secret": (wrong.clone()),
+                "client_name": "Other", "redirect_uris": (uris.clone())});
+            let refused = client.call("PUT", &place, &json::to_string(&body)).await;
+            assert_eq!(refused.status, 400, "{wrong:?}: {}", refused.text());
+            assert_eq!(text(&value(&refused), "error"), "invalid_client_metadata");
+            assert_eq!(told.of("client_changed").len(), 1);
+        }
+        let body = json!({"client_id": (id), "client_secret": (own), "client_name": "Other",
+            "redirect_uris": (uris)});
+        let changed = client.good("PUT", &place, &json::to_string(&body)).await;
+        assert_eq!(text(&changed, "client_name"), "Other");
+    });
+}
+
+/// One callback that was written twice made two, and a request that named none was refused.
+#[test]
+fn a_callback_counts_once() {
+    let set = [("oauth.registration.mode", "open")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let uri = "https://a.example/cb";
+        let twice = json!({"client_name": "A", "redirect_uris": (vec![uri; 21])});
+        let by_itself = register(&mut client, &twice).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let by_api = client.good("POST", "/_oauth/client", &json::to_string(&twice)).await;
+        for made in [by_itself, by_api] {
+            let kept = at(&made, &["redirect_uris"]).as_array().expect("a list");
+            assert_eq!(kept.len(), 1, "{kept:?}");
+        }
+    });
+}
+
+/// A grant that is switched off was given to clients by administrators, and told them as theirs.
+#[test]
+fn where_devices_may_not_ask_no_client_gets_their_grant() {
+    let device = "urn:ietf:params:oauth:grant-type:device_code";
+    for (enabled, status) in [("false", 400), ("true", 201)] {
+        let set = [("oauth.device.enabled", enabled)];
+        with_oauth_set(&set, |mut client, _| async move {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let body = json!({"client_name": "TV", "application_type": "native",
+                "grant_types": (vec![device])});
+            let made = client.call("POST", "/_oauth/client", &json::to_string(&body)).await;
+            assert_eq!(made.status, status, "{}", made.text());
+            let usual = json!({"client_name": "Program", "application_type": "native",
+                "redirect_uris": (vec!["http://127.0.0.1/cb"])});
+            let made = client.good("POST", "/_oauth/client", &json::to_string(&usual)).await;
+            let kinds = at(&made, &["grant_types"]).as_array().expect("a list");
+            let has = kinds.iter().any(|kind| kind.as_str() == Some(device));
+            assert_eq!(has, status == 201, "{kinds:?}");
+        });
+    }
+}
