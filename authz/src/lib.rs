@@ -19,6 +19,7 @@ pub mod file_realm;
 mod foreign;
 pub mod form;
 pub mod map;
+pub mod network;
 pub mod oauth;
 pub mod pages;
 pub mod password;

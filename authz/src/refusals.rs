@@ -5,7 +5,7 @@
 //! nine wrong passwords at once made the last of them late where the hash is costly. So a refusal comes when it
 //! would if each check before it, and its own, took [`CHECK`].
 //!
-//! From one address only [`HOST_MAX`] stand in it: names that nobody has cost nothing, and with a new one each time a
+//! From one address (or /64, of which one machine has all) only [`HOST_MAX`] stand in it: names that nobody has cost nothing, and with a new one each time a
 //! stranger filled the line, so that nobody else could log in.
 //!
 //! Always true
@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base::hash::Map;
+
+use crate::network::place;
 
 /// Longer than the costliest hash that is taken needs for both forms of a password: on a machine whose time for our
 /// own is 25 ms, and that does nothing else, 134 ms a form for Argon2id of 96 MiB, 88 for bcrypt of cost 10, 70 for
@@ -53,14 +55,15 @@ pub(crate) struct Place {
 impl Line {
     /// Takes the last place for a check that `host` asks for; none where too many of it stand already.
     pub(crate) fn enter(&self, host: &str) -> Option<Place> {
+        let host = place(host);
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_host = standing.hosts.entry(host.to_owned()).or_default();
+        let of_host = standing.hosts.entry(host.clone()).or_default();
         if *of_host >= HOST_MAX {
             return None;
         }
         *of_host += 1;
         standing.all += 1;
-        Some(Place { line: self.clone(), host: host.to_owned(), at: standing.all })
+        Some(Place { line: self.clone(), host, at: standing.all })
     }
 }
 
@@ -120,6 +123,12 @@ mod tests {
         assert!(line.enter("a").is_none() && line.clone().enter("b").is_some());
         crowd.pop();
         assert!(line.enter("a").is_some());
+        // One machine has all addresses of a /64, and filled it with one each.
+        let of_one = |at: u32| line.enter(&format!("2001:db8::{at}"));
+        let many: Vec<_> = (0..=HOST_MAX).map(of_one).collect();
+        assert!(many[31].is_some() && many[32].is_none());
+        assert!(line.enter("2001:db8:0:1::").is_some());
+        drop(many);
         drop(crowd);
         let standing = line.standing.lock().expect("sound");
         assert!(standing.all == 0 && standing.hosts.is_empty());

@@ -11,6 +11,7 @@ use base::hash::{Map, State};
 use env::turns::Lane;
 
 use crate::admit::{Caller, RUN_AS};
+use crate::oauth::limit::place;
 
 /// Credentials that are remembered; beyond it all are forgotten, and learnt anew.
 const KNOWN_MAX: usize = 4096;
@@ -30,10 +31,7 @@ impl Lanes {
     /// The lane of a request, by its head.
     pub fn of(&self, head: &http::Head, peer: &str) -> Lane {
         let known = self.credential(head).and_then(|it| self.known.borrow().get(&it).copied());
-        known.unwrap_or_else(|| {
-            let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host);
-            Lane(self.hasher.hash_one(("address", host)))
-        })
+        known.unwrap_or_else(|| Lane(self.hasher.hash_one(("address", place(peer)))))
     }
 
     /// The caller was let in.
@@ -76,5 +74,9 @@ mod tests {
         assert_eq!(one, lanes.of(&head("authorization: ApiKey b\r\n"), "10.0.0.1:2"));
         assert_eq!(one, lanes.of(&head(""), "10.0.0.1:3"));
         assert_ne!(one, lanes.of(&head(""), "10.0.0.2:1"));
+        // One machine has all addresses of its /64: each was a lane.
+        let one = lanes.of(&head(""), "[2001:db8::1]:1");
+        assert_eq!(one, lanes.of(&head(""), "[2001:db8::2]:1"));
+        assert_ne!(one, lanes.of(&head(""), "[2001:db8:0:1::1]:1"));
     }
 }

@@ -7,7 +7,6 @@
 //! for a look-up and an addition, on paths that hash or write a log beside it.
 
 use std::hash::{BuildHasher, RandomState};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -323,7 +322,7 @@ pub fn neighbourhood(address: &str) -> String {
 
 /// What stands for one who has an address: that itself, or its /64, of which each machine has all.
 pub fn place(address: &str) -> String {
-    network(address, 32, 64)
+    authz::network::place(host(address))
 }
 
 /// What one who is given addresses has at the least: a /24, or a /48, of which the least are given away.
@@ -333,18 +332,7 @@ pub fn owned(address: &str) -> String {
 
 /// The network of an address, of so many bits.
 fn network(address: &str, bits_v4: u32, bits_v6: u32) -> String {
-    let Ok(address) = host(address).parse::<IpAddr>() else { return host(address).to_owned() };
-    // One of the fourth version may come as one of the sixth: all of them would be neighbours.
-    match address.to_canonical() {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(32 - bits_v4).unwrap_or(0);
-            format!("{}/{bits_v4}", Ipv4Addr::from_bits(ip.to_bits() & mask))
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(128 - bits_v6).unwrap_or(0);
-            format!("{}/{bits_v6}", Ipv6Addr::from_bits(ip.to_bits() & mask))
-        }
-    }
+    authz::network::network(host(address), bits_v4, bits_v6)
 }
 
 /// The host of `host:port`.
