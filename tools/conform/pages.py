@@ -117,6 +117,13 @@ def walk(browser, server):
     give_password(owner, "ann", PEOPLE["ann"])
     assert "/consent?request=" in owner.url, (owner.url, owner.inner_text("main"))
     owner.uncheck("input[value='index:orders-*:write']")
+    # Enter on a permission decides nothing, and what was unticked stays so.
+    owner.focus("input[name=scope]")
+    owner.keyboard.press("Enter")
+    owner.wait_for_timeout(1000)
+    assert "/consent?request=" in owner.url, owner.url
+    assert not owner.is_checked("input[value='index:orders-*:write']")
+    assert owner.is_checked("input[value='index:orders-*:read']")
     submit(owner, "button[value=allow]")
     back = query(owner.url)
     assert owner.url.startswith(callback) and back["state"] == "s" and back["iss"] == url, owner.url

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::condition::{self, Told, Whole};
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, no_default, page, until};
 use super::quoted;
 use super::words::{Weight, Words, duration};
 
@@ -116,6 +116,7 @@ pub fn render(consent: &Consent<'_>) -> String {
             @if let Some(description) = consent.description { p { (description) } }
             (facts(consent))
             form method="post" action="/consent" {
+                (no_default())
                 (hidden("csrf_token", consent.csrf))
                 (hidden("request", consent.request))
                 (permissions(consent))

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::consent::beyond;
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, no_default, page, until};
 use super::words::{Weight, Words};
 
 /// The form that asks for the code.
@@ -63,6 +63,7 @@ pub fn confirm(confirm: &Confirm<'_>) -> String {
             (app_head(confirm.app, confirm.logo.as_deref(), &below, 1))
             div.note.warn { "Go on only if you started this yourself, and the device before you shows exactly this code. Whoever holds the device gets the access." }
             form method="post" action="/device" {
+                (no_default())
                 (hidden("csrf_token", confirm.csrf))
                 (hidden("user_code", confirm.code))
                 fieldset {

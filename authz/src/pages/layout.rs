@@ -142,6 +142,21 @@ pub fn hidden(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }
 
+/// The value of `decision` that decides nothing: the answer is 204, at which a browser stays where it is, with
+/// all that was ticked and typed.
+pub const UNDECIDED: &str = "none";
+
+/// The first button of a form whose buttons decide something. It decides nothing, and nobody sees it or comes to it.
+///
+/// Enter in a field, be it a check box, presses the first button of its form in the order of the document (HTML,
+/// "implicit submission"). Were that one disabled, Chromium would go on to the next from a check box; were it not
+/// rendered, others would. So it is there, and a key that was meant for a field does nothing.
+pub fn no_default() -> Markup {
+    html! {
+        button.idle type="submit" name="decision" value=(UNDECIDED) tabindex="-1" aria-hidden="true" { "Stay on this page" }
+    }
+}
+
 /// A badge that tells where something stands.
 pub fn badge(words: &str, mood: &str) -> Markup {
     html! { span class={ "badge " (mood) } { (words) } }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, no_default, page};
 use super::words::{Weight, Words};
 
 /// One line of facts: what stood there before, if something did, and what stands there now.
@@ -127,6 +127,7 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                 }
             }
             form method="post" action="/admin/apps" {
+                (no_default())
                 (hidden("csrf_token", csrf))
                 (hidden("app", &entry.reference))
                 (hidden("version", &entry.version.to_string()))
@@ -141,7 +142,6 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                 }
                 div.field {
                     label for=(note) { "Note to the developer" }
-                    // Enter in a field of one line would press the first button, which approves.
                     textarea id=(note) name="note" maxlength="1000" {}
                 }
                 div.buttons {

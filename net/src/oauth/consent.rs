@@ -6,6 +6,7 @@ use authz::oauth::reach::{Reach, Share, Today};
 use authz::oauth::sight::Sight;
 use authz::oauth::{details, scope};
 use authz::pages::consent::{self, Condition, Consent, Detail};
+use authz::pages::layout::UNDECIDED;
 use authz::pages::words::{self, Weight, Words};
 use authz::record::client::Client;
 use authz::record::grant::Pending;
@@ -260,6 +261,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
             let by = authorize::By { proof: signed_in.proof(), remember };
             authorize::allow(visit, &pending, &signed_in, scopes, details, by).await
         }
+        UNDECIDED => visit.undecided(),
         "deny" => authorize::deny(visit, &pending, &signed_in, Denial::Refused).await,
         _ => visit.foreign_form(),
     }

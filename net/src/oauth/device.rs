@@ -5,6 +5,7 @@ use std::time::Duration;
 use authz::Command;
 use authz::oauth::scope;
 use authz::pages::device::{self, Confirm, Done};
+use authz::pages::layout::UNDECIDED;
 use authz::record::grant::{Device, DeviceState};
 use env::Env;
 
@@ -45,6 +46,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(form) = visit.posted() else { return visit.foreign_form() };
     if !visit.is_own_form(&form, &token(visit, signed_in)) || form.repeated(&["scope"]).is_some() {
         return visit.foreign_form();
+    }
+    if form.text("decision") == UNDECIDED {
+        return visit.undecided();
     }
     let now = visit.monotonic();
     let session: String = signed_in.session.id.0.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,5 +1,6 @@
 //! `/admin/apps`: reviewers approve or reject applications, and changes of them.
 
+use authz::pages::layout::UNDECIDED;
 use authz::pages::quoted::is_unseen;
 use authz::pages::review::{self, Callback, Entry, Fact};
 use authz::pages::words;
@@ -119,6 +120,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let csrf = visit.token_of(&signed_in.session.id, "review");
     if !visit.is_own_form(&form, &csrf) || form.repeated(&[]).is_some() {
         return visit.foreign_form();
+    }
+    if form.text("decision") == UNDECIDED {
+        return visit.undecided();
     }
     let state = visit.state();
     let waiting = state

@@ -272,6 +272,11 @@ impl<E: Env> Visit<'_, E> {
         self.page_to(status, html, None)
     }
 
+    /// The answer to a form whose first button was pressed by a key: the browser stays where it is.
+    pub fn undecided(&self) -> Reply {
+        guarded(Reply::empty(204))
+    }
+
     /// Leads the browser on to a page of ours, after a form.
     pub fn see_other(&self, path: &str) -> Reply {
         let location = format!("{}{path}", self.settings.base_path());

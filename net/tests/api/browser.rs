@@ -154,3 +154,12 @@ pub fn fields(page: &Response, action: &str) -> Vec<(String, String)> {
     let inputs = form.split("<input").skip(1).filter(|input| input.starts_with(" type=\"hidden\""));
     inputs.filter_map(|input| Some((value(input, "name")?, value(input, "value")?))).collect()
 }
+
+/// The form of a page that leads to `action` and holds `part`, from its first field on.
+pub fn form_with<'p>(page: &'p str, action: &str, part: &str) -> &'p str {
+    let forms =
+        page.split("<form ").skip(1).map(|form| form.split("</form>").next().unwrap_or_default());
+    let mut fitting =
+        forms.filter(|form| form.contains(&format!("action=\"{action}\"")) && form.contains(part));
+    fitting.next().unwrap_or_else(|| panic!("no form to {action} with {part}: {page}"))
+}

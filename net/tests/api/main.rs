@@ -20,6 +20,7 @@ mod crowded;
 mod dated;
 mod dear;
 mod decided;
+mod default_button;
 mod denied;
 mod devices;
 mod documents;
