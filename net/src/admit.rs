@@ -204,8 +204,8 @@ pub async fn caller<E: Env>(
         }
         Err(Refused::Slow(seconds)) => Err(slow(seconds, trace)),
         Err(Refused::Wrong(error)) => {
-            let issuer = security.oauth.as_ref().map(|oauth| oauth.settings.issuer.as_str());
-            Err(refused(&error, &String::from_utf8_lossy(head.target()), issuer, trace))
+            let store = security.oauth.as_ref().map(|oauth| oauth.settings.resource());
+            Err(refused(&error, &String::from_utf8_lossy(head.target()), store, trace))
         }
     }
 }
@@ -266,11 +266,11 @@ fn malformed(reason: &str, trace: Trace) -> Reply {
     fail::reply(&error, trace).field("WWW-Authenticate", "Bearer error=\"invalid_request\"")
 }
 
-fn refused(error: &AuthError, uri: &str, issuer: Option<&str>, trace: Trace) -> Reply {
-    let mut bearer = match issuer {
+fn refused(error: &AuthError, uri: &str, store: Option<&str>, trace: Trace) -> Reply {
+    let mut bearer = match store {
         // RFC 9728: who has no token learns where to get one.
-        Some(issuer) => {
-            format!("{BEARER}, resource_metadata=\"{issuer}/.well-known/oauth-protected-resource\"")
+        Some(store) => {
+            format!("{BEARER}, resource_metadata=\"{store}/.well-known/oauth-protected-resource\"")
         }
         None => BEARER.to_owned(),
     };

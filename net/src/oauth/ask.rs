@@ -193,9 +193,11 @@ pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked,
     })
 }
 
-/// `resource` names the store: the issuer, with or without a slash.
+/// `resource` names the store, with or without a slash: at the root, or, where a proxy takes the path of the
+/// issuer away, below it.
 pub fn is_ours(settings: &Settings, resource: &str) -> bool {
-    resource.strip_suffix('/').unwrap_or(resource) == settings.issuer
+    let resource = resource.strip_suffix('/').unwrap_or(resource);
+    resource == settings.resource() || resource == settings.issuer
 }
 
 fn prompt(text: &str) -> Result<Prompt, Refusal> {

@@ -56,7 +56,7 @@ pub fn server<E: Env>(visit: &Visit<'_, E>) -> Reply {
     if settings.device {
         writer.field_str("device_authorization_endpoint", &at("/device_authorization"));
     }
-    list(&mut writer, "protected_resources", &[issuer]);
+    list(&mut writer, "protected_resources", &[settings.resource()]);
     list(&mut writer, "ui_locales_supported", &["en"]);
     writer.end_object();
     public(body)
@@ -67,7 +67,7 @@ pub fn resource<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let issuer = visit.settings.issuer.as_str();
     let mut body = Vec::with_capacity(512);
     let mut writer = Writer::new(&mut body);
-    writer.begin_object().field_str("resource", issuer);
+    writer.begin_object().field_str("resource", visit.settings.resource());
     list(&mut writer, "authorization_servers", &[issuer]);
     list(&mut writer, "scopes_supported", SCOPES);
     list(&mut writer, "bearer_methods_supported", &["header"]);

@@ -189,10 +189,12 @@ const FOR_PROGRAMS: &[&str] = &[
     "userinfo",
 ];
 
-/// Is a description asked for that is there? It stands between the host and the path of the issuer (RFC
-/// 8414, 3.1), and at the plain address: whoever asks under another path thinks of another issuer.
+/// Is a description asked for that is there? That of the server stands between the host and the path of the
+/// issuer (RFC 8414, 3.1), and at the plain address: whoever asks under another path thinks of another issuer.
+/// That of the store stands at the plain address alone, for there is the store (RFC 9728, 3.1).
 fn is_of_issuer(settings: &Settings, path: &[&str]) -> bool {
     match path {
+        [".well-known", "oauth-protected-resource", inserted @ ..] => matches!(inserted, [] | [""]),
         [".well-known", _, inserted @ ..] if !inserted.is_empty() => {
             let (_, rest) = settings.issuer.split_once("://").unwrap_or_default();
             let (_, own) = rest.split_once('/').unwrap_or_default();

@@ -233,7 +233,7 @@ fn write<E: Env>(
     }
     writer.key("exp").u64(*end_s);
     writer.key("iat").u64(*begun_s).key("nbf").u64(*begun_s);
-    writer.field_str("aud", &visit.settings.issuer).field_str("iss", &visit.settings.issuer);
+    writer.field_str("aud", visit.settings.resource()).field_str("iss", &visit.settings.issuer);
     writer.field_str("jti", &visit.keys().token_name(token));
     if !grant.details.is_empty() {
         writer.key("authorization_details").value(&Value::Array(grant.details.clone()));

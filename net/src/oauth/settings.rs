@@ -265,6 +265,11 @@ impl Settings {
         rest.find('/').map_or("", |at| &rest[at..])
     }
 
+    /// The store as a resource (RFC 9728): at the root, whatever path the issuer has.
+    pub fn resource(&self) -> &str {
+        self.issuer.strip_suffix(self.base_path()).unwrap_or(&self.issuer)
+    }
+
     /// Origin of the issuer, as browsers write it.
     pub fn origin(&self) -> String {
         let scheme = self.issuer.split_once("://").map_or("https", |(scheme, _)| scheme);
@@ -368,6 +373,7 @@ mod tests {
         let settings = Settings::new("https://auth.example:9200/base");
         assert_eq!(settings.origin(), "https://auth.example:9200");
         assert_eq!(settings.base_path(), "/base");
+        assert_eq!(settings.resource(), "https://auth.example:9200");
         // An operator wrote capitals, and no form of our own pages was taken any more.
         let capitals = Settings::new("https://AUTH.Example:443/Base");
         assert_eq!(capitals.origin(), "https://auth.example");
@@ -383,6 +389,8 @@ mod tests {
         assert!(!settings.is_own_origin("https://auth.example"));
         assert_eq!(Settings::new("https://auth.example/a/b/").base_path(), "/a/b");
         assert_eq!(Settings::new("https://auth.example/").base_path(), "");
+        assert_eq!(Settings::new("https://auth.example/a/b/").resource(), "https://auth.example");
+        assert_eq!(Settings::new("https://Auth.example/").resource(), "https://Auth.example");
         assert!(!settings.is_address());
         assert!(Settings::new("https://127.0.0.1:9200").is_address());
         assert!(Settings::new("https://[::1]:9200").is_address());

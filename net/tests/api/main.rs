@@ -3,6 +3,7 @@
 mod absent;
 mod admin;
 mod administered;
+mod advertised;
 mod aliases;
 mod around;
 mod aside;

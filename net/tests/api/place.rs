@@ -239,6 +239,12 @@ pub fn with_oauth_clients_on<F: Future<Output = ()>>(
     });
 }
 
+/// A node whose OAuth half has this issuer.
+pub fn with_issuer<F: Future<Output = ()>>(issuer: &str, story: impl FnOnce(Client) -> F) {
+    let half = net::oauth::Oauth::new(net::oauth::Settings::new(issuer));
+    run(1, Some(Some(half)), Audit::none(), story);
+}
+
 /// A client of a node with the OAuth half, and one of the same node where that half is switched off.
 pub fn with_oauth_on_and_off<F: Future<Output = ()>>(story: impl FnOnce(Client, Client) -> F) {
     with_oauth_and(None, story);
