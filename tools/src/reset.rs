@@ -230,9 +230,13 @@ impl Node {
         // Who names an address wants it to be that one's.
         let name = if url.is_some() { None } else { text("certificate_name") };
         let url = url.map(str::to_owned).or_else(|| text("http")).ok_or_else(|| {
-            failed(
-                "the running node does not answer requests yet; try again, or name it with --url",
-            )
+            // Whether one runs is told by the folder's lock alone, and who takes that to look keeps a node from
+            // starting at that moment.
+            failed(format!(
+                "no node of {} answers requests: none runs, or it is not ready yet. This asks the running node: \
+                 start it, try again when it is ready, or name one with --url",
+                folder.path().display()
+            ))
         })?;
         let bad = || failed(format!("{url}: wants an address like https://127.0.0.1:9200"));
         let (scheme, rest) = url.split_once("://").ok_or_else(bad)?;

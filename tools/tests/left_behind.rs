@@ -134,3 +134,23 @@ fn a_password_that_is_being_typed_undoes_nothing() {
     let users = silent.users();
     assert!(users.starts_with("ann:") && !users.contains("bob"), "{users}");
 }
+
+/// Commands that ask the running node said of a stopped one that it runs.
+#[test]
+fn who_asks_a_stopped_node_is_told_so() {
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = base.join(format!("left-stopped-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("node")).expect("writable");
+    for words in [
+        &["service-tokens", "create", "elastic/kibana", "one"][..],
+        &["create-enrollment-token", "-s", "kibana"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corelode"));
+        let done = command.args(words).arg("--data").arg(&folder).output().expect("it runs");
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success(), "{words:?}");
+        assert!(told.contains("none runs, or it is not ready yet"), "{words:?}: {told}");
+        assert!(told.contains("left-stopped-"), "{words:?}: {told}");
+    }
+    std::fs::remove_dir_all(&folder).expect("writable");
+}
