@@ -27,6 +27,15 @@ pub struct Callback {
     pub insecure: bool,
 }
 
+/// What the form of an entry has to say, and what was typed in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Typed {
+    /// Why the account is refused.
+    pub trouble: Option<String>,
+    /// The note to the developer.
+    pub note: String,
+}
+
 /// One entry of the queue.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -38,6 +47,10 @@ pub struct Entry {
     pub name: String,
     /// Where its logo is.
     pub logo: Option<String>,
+    /// The account that it would act for, as far as one is named; none where it does not act for itself.
+    pub account: Option<String>,
+    /// What its form has to say.
+    pub typed: Typed,
     /// Who sent it.
     pub owner: String,
     /// It changes an approved application.
@@ -140,15 +153,34 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                         }
                     }
                 }
+                @if let Some(name) = &entry.account { (account(&entry.reference, name, entry.typed.trouble.as_deref())) }
                 div.field {
                     label for=(note) { "Note to the developer" }
-                    textarea id=(note) name="note" maxlength="1000" {}
+                    textarea id=(note) name="note" maxlength="1000" { (entry.typed.note) }
                 }
                 div.buttons {
                     button type="submit" name="decision" value="approve" { "Approve" }
-                    button.danger type="submit" name="decision" value="reject" { "Reject" }
+                    // What is rejected needs no account.
+                    button.danger type="submit" name="decision" value="reject" formnovalidate { "Reject" }
                 }
             }
+        }
+    }
+}
+
+/// The field for the account that a service acts for.
+fn account(reference: &str, name: &str, trouble: Option<&str>) -> Markup {
+    let id = format!("account-{reference}");
+    let (hint, why) = (format!("{id}-hint"), format!("{id}-trouble"));
+    let described = if trouble.is_some() { format!("{why} {hint}") } else { hint.clone() };
+    html! {
+        div.field {
+            label for=(id) { "Account that it acts for" }
+            p.hint id=(hint) { "A service acts for itself with the roles of this account. Its scopes must lie within them." }
+            @if let Some(trouble) = trouble { p.note.stop id=(why) role="alert" { (trouble) } }
+            input id=(id) type="text" name="service_account" value=(name) required maxlength="1024" autocomplete="off"
+                autocapitalize="none" spellcheck="false" aria-describedby=(described)
+                aria-invalid=[trouble.map(|_| "true")] autofocus[trouble.is_some()];
         }
     }
 }
@@ -167,6 +199,8 @@ mod tests {
             version: 7,
             name: "Chart".into(),
             logo: None,
+            account: Some("an\"n".into()),
+            typed: Typed { trouble: Some("not so".into()), note: "<b>".into() },
             owner: "dev".into(),
             change: true,
             suspended: true,
@@ -198,6 +232,9 @@ mod tests {
             "looks like",
             "no PKCE",
             "This application is suspended",
+            "name=\"service_account\" value=\"an&quot;n\"",
+            "not so",
+            "&lt;b&gt;</textarea>",
             "<option value=\"false\" selected>",
         ] {
             assert!(page.contains(part), "{part} is missing in {page}");

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use authz::oauth::reach::There;
 use authz::oauth::scope;
-use authz::record::client::{Client, Profile};
-use authz::{Access, Principal, State};
+use authz::record::client::{ApplicationType, Client, Profile};
+use authz::record::grant::{Grant, GrantKind};
+use authz::{Access, Command, Principal, State};
 use engine::{Error, Result};
+use env::Env;
 
-use super::visit;
+use super::visit::{self, Visit};
 
 /// May `by` let a client of this profile act as `account`, by its name?
 ///
@@ -64,6 +66,47 @@ pub fn check_client(
         Some(account) => check(by, (state, there), account, &client.profile),
         None => Ok(()),
     }
+}
+
+/// Is it a client that acts for itself?
+pub fn is_service(client: &Client) -> bool {
+    client.profile.application_type == ApplicationType::Service
+}
+
+/// Lends a client an account by its name: the user who has it now.
+///
+/// # Errors
+/// There is no such user.
+pub fn lend(client: &mut Client, account: &str, state: &State) -> std::result::Result<(), NoUser> {
+    let user = state.user(account).ok_or(NoUser)?;
+    client.service_account = Some(user.name.clone());
+    client.service_uid = Some(user.uid);
+    Ok(())
+}
+
+/// There is no user of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoUser;
+
+/// Ends what a client got for itself as another account than it has now.
+///
+/// # Errors
+/// State cannot be written.
+pub async fn end_others<E: Env>(visit: &Visit<'_, E>, reference: &str) -> authz::Result<()> {
+    let state = visit.state();
+    let Some(client) = state.clients.get(reference) else { return Ok(()) };
+    let account = state.account_of(client).map(|user| user.uid);
+    let is_over = |grant: &&Arc<Grant>| {
+        grant.kind == GrantKind::Client
+            && grant.client.is_some()
+            && grant.client == client.client_id
+            && Some(grant.uid) != account
+    };
+    let grants: Vec<u64> = state.grants.values().filter(is_over).map(|grant| grant.id).collect();
+    if grants.is_empty() {
+        return Ok(());
+    }
+    visit.ask(Command::Revoke { grants, consents: false }).await.map(|_| ())
 }
 
 /// Do these rights hold a privilege on everything of a pattern that there is, some of it by an alias? A scope

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use authz::record::client::{Client, Status};
 use authz::record::grant::{Grant, GrantKind};
-use authz::{Command, Principal};
+use authz::{Command, Principal, State};
 use engine::{Error, Result};
 use env::Env;
 use json::{Value, Writer};
@@ -59,9 +59,10 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         let client = if event == "client_registered" { made } else { &subject.client };
         // What was approved, as it is now; a client that is made here is approved by that.
         let approved = known(visit, client).ok().filter(|_| {
-            outcome == "ok" && matches!(event, "client_registered" | "client_approved")
+            outcome == "ok"
+                && matches!(event, "client_registered" | "client_approved" | "client_changed")
         });
-        let lists = approved.as_ref().map(|client| review::approved_of(&client.profile));
+        let lists = approved.as_ref().map(|client| review::approved_of(client));
         let facts = [
             ("reason", reason),
             ("user", &name),
@@ -126,7 +127,8 @@ async fn carry_out<E: Env>(
         Op::List => Ok(list(visit)),
         Op::Show => one(visit, id),
         Op::Delete => delete(visit, id).await,
-        Op::Decide(verb) => decide(visit, id, verb, asked.version()?, by).await,
+        Op::Decide(verb) => decide(visit, id, (verb, asked.version()?), by).await,
+        Op::Lend => lend(visit, id, asked.version()?, by).await,
         Op::RotateSecret => rotate(visit, id, by).await,
         Op::Grants => Ok(grants(visit, &asked)),
         Op::Revoke => revoke(visit, id).await,
@@ -300,19 +302,37 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
 async fn decide<E: Env>(
     visit: &Visit<'_, E>,
     id: &str,
-    verb: Verb,
-    version: Option<u64>,
+    (verb, version): (Verb, Option<u64>),
     by: &Principal,
 ) -> Result<Reply> {
+    let account = asked::account(visit.body)?;
     let client = known(visit, id)?;
     let step = decide::step(&client, verb).ok_or_else(|| decide::refusal(id, &client, verb))?;
-    let changed = match step {
+    let mut changed = match step {
         Step::TakeOver => review::approved(visit, &client),
         Step::Resume => Client { status: Status::Approved, ..(*client).clone() },
         Step::Refuse => review::rejected(&client),
         Step::Suspend => Client { status: Status::Suspended, ..(*client).clone() },
         Step::Stay => (*client).clone(),
     };
+    match (&account, step) {
+        (Some(account), Step::TakeOver) if account_of::is_service(&changed) => {
+            give(&mut changed, account, &visit.state())?;
+        }
+        (None, Step::TakeOver)
+            if account_of::is_service(&changed) && changed.service_account.is_none() =>
+        {
+            return Err(Error::illegal_argument(
+                "[service_account] is needed: whoever approves a service names the account that it acts for",
+            ));
+        }
+        (None, _) => {}
+        (Some(_), _) => {
+            return Err(Error::illegal_argument(
+                "[service_account] is named where a service is approved; _service_account gives one another",
+            ));
+        }
+    }
     if verb == Verb::Approve {
         account_of::check_client(by, (&visit.state(), &visit.core.state()), &changed)?;
     }
@@ -332,6 +352,7 @@ async fn decide<E: Env>(
             let client = changed.clone();
             let done = visit.ask(Command::PutClient { client, version }).await;
             done.map_err(|error| lost(visit, id, error))?;
+            account_of::end_others(visit, &changed.reference).await.map_err(down)?;
         }
     }
     let mut body = Vec::with_capacity(96);
@@ -341,6 +362,46 @@ async fn decide<E: Env>(
     writer.field_str("status", changed.status.as_str());
     writer.end_object();
     Ok(Reply::json(200, body))
+}
+
+/// Lends a client this account.
+fn give(client: &mut Client, account: &str, state: &State) -> Result<()> {
+    account_of::lend(client, account, state)
+        .map_err(|_| Error::illegal_argument("[service_account] names a user that does not exist"))
+}
+
+/// `POST /_oauth/client/{id}/_service_account`: a service acts for another account from now on; what it got for
+/// itself as the one before is over.
+async fn lend<E: Env>(
+    visit: &Visit<'_, E>,
+    id: &str,
+    version: Option<u64>,
+    by: &Principal,
+) -> Result<Reply> {
+    let account = asked::account(visit.body)?
+        .ok_or_else(|| Error::illegal_argument("[service_account] is needed"))?;
+    let client = known(visit, id)?;
+    if !account_of::is_service(&client) {
+        return Err(Error::illegal_argument(
+            "[service_account] is for a client whose [application_type] is service",
+        ));
+    }
+    if client.status == Status::Rejected {
+        return Err(decide::conflict("change the account of", id, &client));
+    }
+    let state = visit.state();
+    let mut changed = (*client).clone();
+    give(&mut changed, &account, &state)?;
+    account_of::check_client(by, (&state, &visit.core.state()), &changed)?;
+    let version = version.unwrap_or(client.version);
+    if changed != *client {
+        let done = visit.ask(Command::PutClient { client: changed, version }).await;
+        done.map_err(|error| lost(visit, id, error))?;
+    } else if version != client.version {
+        return Err(down(authz::Error::Changed));
+    }
+    account_of::end_others(visit, &client.reference).await.map_err(down)?;
+    Ok(told(200, &*known(visit, id)?, None))
 }
 
 /// `GET /_oauth/grant?username=&client_id=`: grants that still let somebody in.

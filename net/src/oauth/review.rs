@@ -2,10 +2,10 @@
 
 use authz::pages::layout::UNDECIDED;
 use authz::pages::quoted::is_unseen;
-use authz::pages::review::{self, Callback, Entry, Fact};
+use authz::pages::review::{self, Callback, Entry, Fact, Typed};
 use authz::pages::words;
-use authz::record::client::{Client, Profile, Status};
-use authz::{Command, Principal};
+use authz::record::client::{ApplicationType, Client, Profile, Status};
+use authz::{Command, Principal, State};
 use env::Env;
 
 use super::visit::{SignedIn, Visit};
@@ -17,15 +17,36 @@ const NOTE_CHARACTERS_MAX: usize = 1000;
 
 /// `GET /admin/apps`.
 pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
-    queue(visit, signed_in, 200, None)
+    queue(visit, signed_in, 200, &Said::default())
 }
 
-/// The queue as it is now; `changed` names the application of which nothing was decided.
+/// What the queue has to say of a decision that was not taken.
+#[derive(Default)]
+struct Said<'a> {
+    /// The application that is another one by now.
+    changed: Option<&'a str>,
+    /// The form that was refused.
+    refused: Option<Refused<'a>>,
+}
+
+/// A form that was refused, as it was sent: nothing that was chosen in it is lost.
+struct Refused<'a> {
+    /// Of which application.
+    app: &'a str,
+    /// The account that was named.
+    account: &'a str,
+    /// PKCE must be used.
+    pkce: bool,
+    /// Note, and trouble.
+    typed: Typed,
+}
+
+/// The queue as it is now.
 fn queue<E: Env>(
     visit: &Visit<'_, E>,
     signed_in: &SignedIn,
     status: u16,
-    changed: Option<&str>,
+    said: &Said<'_>,
 ) -> Reply {
     let state = visit.state();
     let mut waiting: Vec<_> = state
@@ -40,15 +61,22 @@ fn queue<E: Env>(
         .filter(|client| client.is_approved())
         .map(|client| (client.reference.as_str(), client.profile.name.as_str()))
         .collect();
-    let entries: Vec<Entry> =
+    let mut entries: Vec<Entry> =
         waiting.iter().map(|client| entry(visit, client, &approved)).collect();
+    if let Some(form) = &said.refused
+        && let Some(entry) = entries.iter_mut().find(|entry| entry.reference == form.app)
+    {
+        entry.typed = form.typed.clone();
+        entry.pkce = form.pkce;
+        entry.account = entry.account.is_some().then(|| form.account.to_owned());
+    }
     let csrf = visit.token_of(&signed_in.session.id, "review");
-    visit.page(status, review::render(&signed_in.person(), &csrf, &entries, changed))
+    visit.page(status, review::render(&signed_in.person(), &csrf, &entries, said.changed))
 }
 
 /// What was decided about is not what waits now: the reviewer sees the new one first.
 fn look_again<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, name: &str) -> Reply {
-    queue(visit, signed_in, 409, Some(name))
+    queue(visit, signed_in, 409, &Said { changed: Some(name), refused: None })
 }
 
 fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)]) -> Entry {
@@ -71,6 +99,11 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
             let proposed = if before.is_some() { "?proposed" } else { "" };
             format!("/apps/{}/logo{proposed}", client.reference)
         }),
+        account: (now.application_type == ApplicationType::Service).then(|| {
+            let account = state.account_of(client);
+            account.map(|user| user.name.clone()).unwrap_or_default()
+        }),
+        typed: Typed::default(),
         owner: match (&client.owner, state.owner_of(client)) {
             (None, _) => "an administrator".to_owned(),
             (Some(name), Some(_)) => name.clone(),
@@ -156,6 +189,16 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 Some("false") => approved.profile.require_pkce = !approved.profile.confidential,
                 Some(_) => approved.profile.require_pkce = true,
             }
+            let named = form.text("service_account").trim();
+            if account_of::is_service(&approved)
+                && let Err(why) = lend(&mut approved, named, &state)
+            {
+                let note = approved.note.unwrap_or_default();
+                let typed = Typed { trouble: Some(why.to_owned()), note };
+                let (app, pkce) = (form.text("app"), approved.profile.require_pkce);
+                let refused = Some(Refused { app, account: named, pkce, typed });
+                return queue(visit, signed_in, 400, &Said { changed: None, refused });
+            }
             let by = Principal::user_of(signed_in.user.clone(), &state);
             if account_of::check_client(&by, (&state, &visit.core.state()), &approved).is_err() {
                 return visit.problem(
@@ -178,7 +221,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     // Nothing is noted as done that was not.
     let (outcome, reason, lists) = match &decided {
         // What the reviewer wrote of it.
-        Ok(_) if is_yes => ("ok", said, approved_of(&changed.profile)),
+        Ok(_) if is_yes => ("ok", said, approved_of(&changed)),
         Ok(_) => ("ok", said, Approved::default()),
         Err(error) => ("failed", error.to_string(), Approved::default()),
     };
@@ -189,6 +232,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         ("application", &client.reference),
     ];
     visit.note_lists(event, outcome, &facts, &lists);
+    if decided.is_ok() && account_of::end_others(visit, &client.reference).await.is_err() {
+        return visit.down();
+    }
     match decided {
         Ok(_) => visit.see_other("/admin/apps"),
         // Somebody else decided, or it was changed, at the same moment: the queue shows what is left.
@@ -198,11 +244,26 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
 }
 
 /// What the audit log keeps of an approval.
-pub type Approved<'p> = [(&'static str, &'p [String]); 2];
+pub type Approved<'p> = [(&'static str, &'p [String]); 3];
 
-/// Scopes and callbacks, as they are from now on: each a value of its own, so that a long one hides none.
-pub fn approved_of(profile: &Profile) -> Approved<'_> {
-    [("scope", &profile.scopes), ("redirect_uris", &profile.redirect_uris)]
+/// Scopes, callbacks and the account that it acts for, as they are from now on: each a value of its own, so that
+/// a long one hides none.
+pub fn approved_of(client: &Client) -> Approved<'_> {
+    [
+        ("scope", &client.profile.scopes),
+        ("redirect_uris", &client.profile.redirect_uris),
+        ("service_account", client.service_account.as_slice()),
+    ]
+}
+
+/// Lends a service the account that the reviewer names; one that has an account may go on with it.
+fn lend(client: &mut Client, named: &str, state: &State) -> Result<(), &'static str> {
+    match named {
+        "" if state.account_of(client).is_some() => Ok(()),
+        "" => Err("Please name the account that it acts for."),
+        named => account_of::lend(client, named, state)
+            .map_err(|_| "There is no user of this name in this store."),
+    }
 }
 
 /// The client as it is after approval: its id comes into being. One that is suspended stays so: a change of
@@ -223,7 +284,12 @@ pub fn approved<E: Env>(visit: &Visit<'_, E>, client: &Client) -> Client {
                 }
             }
         }
+        let was_service = account_of::is_service(&client);
         client.profile = proposal;
+        // What acts for itself no more has nobody's account.
+        if was_service && !account_of::is_service(&client) {
+            (client.service_account, client.service_uid) = (None, None);
+        }
     }
     if client.status != Status::Suspended {
         client.status = Status::Approved;

@@ -63,8 +63,11 @@ fn what_a_call_does_not_know_is_refused() {
             assert_eq!(client.bad(method, &target, "").await, told, "{method} {target}");
         }
         // A version in a body is none.
+        let refused = client.bad("POST", &approve, r#"{"version":7}"#).await;
+        assert_eq!(refused, format!("{WRONG}[version] is not known"));
         for (method, target) in [
-            ("POST", approve.as_str()),
+            ("POST", format!("{one}/_reject").as_str()),
+            ("POST", &format!("{one}/_suspend")),
             ("POST", &format!("{one}/_rotate_secret")),
             ("DELETE", &one),
             ("GET", "/_oauth/grant"),

@@ -38,6 +38,7 @@ mod indices;
 mod keys;
 mod lacking;
 mod left_open;
+mod lent;
 mod letting_in;
 mod limited;
 mod lost;

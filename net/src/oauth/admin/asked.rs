@@ -179,6 +179,28 @@ pub fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
     })
 }
 
+/// The account that a body names, and nothing else; none where there is no body, or none is named.
+///
+/// # Errors
+/// `illegal_argument_exception` for another field, or what is no text; a body that is no JSON object.
+pub fn account(body: &[u8]) -> Result<Option<String>> {
+    const FIELD: &str = "service_account";
+    if body.is_empty() {
+        return Ok(None);
+    }
+    let value = json::parse(body).ok();
+    let object = value.as_ref().and_then(Value::as_object);
+    let object = object.ok_or_else(|| Error::parse("the request body must be a JSON object"))?;
+    if let Some(unknown) = object.keys().find(|key| *key != FIELD) {
+        return Err(Error::illegal_argument(format!("[{unknown}] is not known")));
+    }
+    match object.get(FIELD) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(name)) => Ok(Some(name.clone())),
+        Some(_) => Err(Error::illegal_argument(format!("[{FIELD}] must be a text"))),
+    }
+}
+
 /// The rules of the form; a client without the code grant needs no callback address, and what a
 /// reviewer would set is set by whoever calls.
 fn check<E: Env>(

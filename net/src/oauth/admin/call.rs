@@ -23,6 +23,8 @@ pub enum Op {
     Delete,
     /// Decide about one.
     Decide(Verb),
+    /// Lend one an account.
+    Lend,
     /// Give one a new secret.
     RotateSecret,
     /// Show grants.
@@ -82,9 +84,10 @@ const CALLS: &[Call] = &[
     call(Op::List, Method::Get, &["client"]),
     call(Op::Show, Method::Get, &["client", "*"]),
     call(Op::Delete, Method::Delete, &["client", "*"]).noted("client_deleted"),
-    call(Op::Decide(Verb::Approve), Method::Post, &["client", "*", "_approve"]).with(VERSION).noted("client_approved"),
+    call(Op::Decide(Verb::Approve), Method::Post, &["client", "*", "_approve"]).with(VERSION).with_body().noted("client_approved"),
     call(Op::Decide(Verb::Reject), Method::Post, &["client", "*", "_reject"]).with(VERSION).noted("client_rejected"),
     call(Op::Decide(Verb::Suspend), Method::Post, &["client", "*", "_suspend"]).with(VERSION).noted("client_suspended"),
+    call(Op::Lend, Method::Post, &["client", "*", "_service_account"]).with(VERSION).with_body().noted("client_changed"),
     call(Op::RotateSecret, Method::Post, &["client", "*", "_rotate_secret"]).noted("client_secret_rotated"),
     call(Op::Grants, Method::Get, &["grant"]).with(OF_GRANTS),
     call(Op::Revoke, Method::Delete, &["grant", "*"]).noted("consent_revoked"),
