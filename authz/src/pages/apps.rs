@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, time};
+use super::words::duration;
 
 /// One application in the list.
 #[derive(Clone, Debug)]
@@ -28,6 +29,7 @@ pub fn list(person: &Person<'_>, rows: &[Row]) -> String {
             @for row in rows {
                 article.card {
                     (app_head(&row.name, row.logo.as_deref(), &standing(row.status, row.changing), 2))
+                    p.hint { "Reference number " code.reference { (row.reference) } }
                     a href={ "/apps/" (row.reference) } { "Open " bdi { (row.name) } }
                 }
             }
@@ -85,12 +87,57 @@ pub struct Refused {
     pub why: String,
 }
 
+/// What each field of the form is called, as its label says.
+const LABELS: [(&str, &str); 12] = [
+    ("application_type", "Kind of application"),
+    ("client_name", "Name"),
+    ("redirect_uris", "Callback addresses"),
+    ("logo", "Logo"),
+    ("client_uri", "Its page"),
+    ("description", "Description"),
+    ("policy_uri", "Privacy statement"),
+    ("tos_uri", "Terms"),
+    ("contacts", "Contact"),
+    ("scope", "Scopes"),
+    ("scope_reason", "Why it needs them"),
+    ("confidential", "Can it keep a secret?"),
+];
+
+/// What a field is called; itself where it has no label.
+fn label_of(field: &'static str) -> &'static str {
+    LABELS.iter().find(|(name, _)| *name == field).map_or(field, |(_, label)| label)
+}
+
+/// How long what is typed into a form can be sent: the session ends then, where nothing else is asked before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time {
+    /// When, in milliseconds.
+    pub end: u64,
+    /// A session ends by itself after so long, in milliseconds.
+    pub idle: u64,
+}
+
 /// The form for a new application.
-pub fn new(person: &Person<'_>, csrf: &str, fields: &Fields, refused: Option<&Refused>) -> String {
+pub fn new(
+    person: &Person<'_>,
+    csrf: &str,
+    fields: &Fields,
+    refused: Option<&Refused>,
+    time: Time,
+) -> String {
+    let shown = Shown {
+        csrf,
+        action: "/apps/new",
+        button: "Send for review",
+        fields,
+        refused,
+        time,
+        has_logo: false,
+    };
     let body = html! {
         h1 { "Register an application" }
         p.lead { "A reviewer looks at it; then it gets its id and, if it can keep one, its secret." }
-        section.card { (form(csrf, "/apps/new", "Send for review", fields, refused)) }
+        section.card { (form(&shown)) }
     };
     page("Register an application", Some(person), Tab::Apps, Width::Middle, &body)
 }
@@ -122,6 +169,16 @@ pub struct App<'a> {
     pub may_show: bool,
     /// It has a secret, which can be replaced.
     pub may_rotate: bool,
+    /// What tells its newest secret from others, for the form that replaces it.
+    pub newest_secret: &'a str,
+    /// It was asked for a new secret by a page of before the one that it has now.
+    pub is_stale: bool,
+    /// There is a logo in the version that the form shows.
+    pub has_logo: bool,
+    /// Where the logo is that waits for a reviewer, where it is another one.
+    pub proposed_logo: Option<String>,
+    /// How long its forms can be sent.
+    pub time: Time,
     /// What it says of itself.
     pub fields: Fields,
     /// A field of a change that was refused.
@@ -131,7 +188,21 @@ pub struct App<'a> {
 /// The page of one application.
 pub fn app(app: &App<'_>) -> String {
     let action = format!("/apps/{}", app.reference);
+    let shown = Shown {
+        csrf: app.csrf,
+        action: &action,
+        button: "Send the change",
+        fields: &app.fields,
+        refused: app.refused.as_ref(),
+        time: app.time,
+        has_logo: app.has_logo,
+    };
     let body = html! {
+        @if app.is_stale {
+            div.note.stop role="alert" {
+                "No secret was made: there is a newer one than this page knew. Press the button again if you want to replace that one."
+            }
+        }
         section.card {
             (app_head(app.name, app.logo.as_deref(), &standing(app.status, app.changing), 1))
             dl.facts {
@@ -161,6 +232,7 @@ pub fn app(app: &App<'_>) -> String {
                         p { "Its secret is shown once, when you ask for it." }
                         button type="submit" name="action" value="show_secret" { "Show the secret" }
                     } @else {
+                        (hidden("newest_secret", app.newest_secret))
                         p { "A new secret works at once; the old one goes on for 24 hours." }
                         button.quiet type="submit" name="action" value="rotate_secret" { "Make a new secret" }
                     }
@@ -170,29 +242,32 @@ pub fn app(app: &App<'_>) -> String {
         section.card {
             h2 { "Change it" }
             p.hint { "Another name, logo, callback address or wider scopes are reviewed again; until then everything works as before." }
-            (form(app.csrf, &action, "Send the change", &app.fields, app.refused.as_ref()))
+            @if let Some(logo) = &app.proposed_logo {
+                p.hint { "The logo that waits for a reviewer: " img.logo src=(logo) alt="the logo under review" width="58" height="58"; }
+            }
+            (form(&shown))
         }
     };
     page(app.name, Some(&app.person), Tab::Apps, Width::Middle, &body)
 }
 
+/// What the form is made of.
+struct Shown<'a> {
+    csrf: &'a str,
+    action: &'a str,
+    button: &'a str,
+    fields: &'a Fields,
+    refused: Option<&'a Refused>,
+    time: Time,
+    has_logo: bool,
+}
+
 /// The form, for a new application and for changes.
-fn form(
-    csrf: &str,
-    action: &str,
-    button: &str,
-    fields: &Fields,
-    refused: Option<&Refused>,
-) -> Markup {
-    let text = |name: &'static str,
-                label: &str,
-                hint: &str,
-                value: &str,
-                kind: &str,
-                required: bool| {
+fn form(shown: &Shown<'_>) -> Markup {
+    let Shown { fields, refused, .. } = *shown;
+    let text = |name: &'static str, hint: &str, value: &str, kind: &str, required: bool| {
         field(
             name,
-            label,
             hint,
             refused,
             &html! {
@@ -202,10 +277,9 @@ fn form(
             },
         )
     };
-    let area = |name: &'static str, label: &str, hint: &str, value: &str, required: bool| {
+    let area = |name: &'static str, hint: &str, value: &str, required: bool| {
         field(
             name,
-            label,
             hint,
             refused,
             &html! {
@@ -219,13 +293,16 @@ fn form(
         @if let Some(refused) = refused {
             div.note.stop role="alert" {
                 @if refused.field.is_empty() { (refused.why) } @else {
-                    "Please look at " a href={ "#" (refused.field) } { (refused.field) } ": " (refused.why)
+                    "Please look at " a href={ "#" (refused.field) } { (label_of(refused.field)) } ": " (refused.why)
                 }
             }
         }
-        form method="post" action=(action) enctype="multipart/form-data" {
-            (hidden("csrf_token", csrf))
-            (field("application_type", "Kind of application", "Where it runs decides how safely it can keep secrets.", refused, &html! {
+        form method="post" action=(shown.action) enctype="multipart/form-data" {
+            (hidden("csrf_token", shown.csrf))
+            // Said before anything is typed.
+            p.hint { "Please send it before " (time(shown.time.end)) ". You are signed out after " (duration(shown.time.idle))
+                " in which you open no other page here, and what you typed is lost then." }
+            (field("application_type", "Where it runs decides how safely it can keep secrets.", refused, &html! {
                 select #application_type name="application_type" aria-describedby=(described("application_type", refused))
                     aria-invalid=[bad("application_type", refused)] autofocus[bad("application_type", refused).is_some()] {
                     @for (value, words) in [("web", "Web application on a server"), ("native", "Program on a person's machine"), ("browser", "Program in a browser"), ("service", "Service that acts for itself")] {
@@ -233,22 +310,29 @@ fn form(
                     }
                 }
             }))
-            (text("client_name", "Name", "1 to 64 characters; owners see it when they decide.", &fields.client_name, "text", true))
-            (area("redirect_uris", "Callback addresses", "One a line. https://…, or http://127.0.0.1/… for programs on a machine, or a private scheme such as com.example.app:/cb.", &fields.redirect_uris, false))
-            (field("logo", "Logo", "PNG, JPEG or WebP, at most 256 KiB and 1024×1024. Leave empty to keep what is there.", refused, &html! {
+            (text("client_name", "1 to 64 characters; owners see it when they decide.", &fields.client_name, "text", true))
+            (area("redirect_uris", "One a line. https://…, or http://127.0.0.1/… for programs on a machine, or a private scheme such as com.example.app:/cb.", &fields.redirect_uris, false))
+            (field("logo", "PNG, JPEG or WebP, at most 256 KiB and 1024×1024. Leave empty to keep what is there.", refused, &html! {
                 input #logo type="file" name="logo" accept="image/png,image/jpeg,image/webp"
                     aria-invalid=[bad("logo", refused)] aria-describedby=(described("logo", refused))
                     autofocus[bad("logo", refused).is_some()];
             }))
-            (text("client_uri", "Its page", "An https address.", &fields.client_uri, "url", false))
-            (area("description", "Description", "Shown to owners on the consent page.", &fields.description, false))
-            (text("policy_uri", "Privacy statement", "An https address.", &fields.policy_uri, "url", false))
-            (text("tos_uri", "Terms", "An https address.", &fields.tos_uri, "url", false))
-            (text("contacts", "Contact", "Mail addresses, separated by spaces.", &fields.contacts, "text", false))
-            (text("scope", "Scopes", "What it may ask for at most, separated by spaces: index:orders-*:read", &fields.scope, "text", false))
-            (area("scope_reason", "Why it needs them", "For the reviewer.", &fields.scope_reason, false))
+            @if shown.has_logo {
+                div.choice {
+                    input #remove_logo type="checkbox" name="remove_logo" value="true";
+                    label for="remove_logo" { "Take the logo away" }
+                    p.hint { "Then its first letter stands in its place." }
+                }
+            }
+            (text("client_uri", "An https address.", &fields.client_uri, "url", false))
+            (area("description", "Shown to owners on the consent page.", &fields.description, false))
+            (text("policy_uri", "An https address.", &fields.policy_uri, "url", false))
+            (text("tos_uri", "An https address.", &fields.tos_uri, "url", false))
+            (text("contacts", "Mail addresses, separated by spaces.", &fields.contacts, "text", false))
+            (text("scope", "What it may ask for at most, separated by spaces: index:orders-*:read", &fields.scope, "text", false))
+            (area("scope_reason", "For the reviewer.", &fields.scope_reason, false))
             fieldset {
-                legend { "Can it keep a secret?" }
+                legend { (label_of("confidential")) }
                 @if let Some(refused) = refused.filter(|refused| refused.field == "confidential") {
                     p.note.stop #confidential-trouble { (refused.why) }
                 }
@@ -270,7 +354,7 @@ fn form(
                 label for="require_pkce" { "Insist on PKCE" }
                 p.hint { "A stolen code is then worth nothing. Leave it ticked unless your application cannot do it." }
             }
-            div.buttons { button type="submit" name="action" value="submit" { (button) } }
+            div.buttons { button type="submit" name="action" value="submit" { (shown.button) } }
         }
     }
 }
@@ -286,10 +370,10 @@ fn described(name: &str, refused: Option<&Refused>) -> String {
     }
 }
 
-fn field(name: &str, label: &str, hint: &str, refused: Option<&Refused>, input: &Markup) -> Markup {
+fn field(name: &'static str, hint: &str, refused: Option<&Refused>, input: &Markup) -> Markup {
     html! {
         div.field {
-            label for=(name) { (label) }
+            label for=(name) { (label_of(name)) }
             p.hint id={ (name) "-hint" } { (hint) }
             @if let Some(refused) = refused.filter(|refused| refused.field == name) {
                 p.note.stop id={ (name) "-trouble" } { (refused.why) }
@@ -304,12 +388,13 @@ mod tests {
     use super::*;
 
     const PERSON: Person<'_> = Person { name: "dev", csrf: "t", reviews: false };
+    const TIME: Time = Time { end: 1_800_000, idle: 1_800_000 };
 
     #[test]
     fn the_form_has_every_field_and_names_the_refused_one() {
         let fields = Fields { client_name: "A\"b".into(), require_pkce: true, ..Fields::default() };
         let refused = Refused { field: "redirect_uris", why: "no fragment is allowed".into() };
-        let page = new(&PERSON, "c", &fields, Some(&refused));
+        let page = new(&PERSON, "c", &fields, Some(&refused), TIME);
         for name in [
             "csrf_token",
             "application_type",
@@ -336,7 +421,7 @@ mod tests {
             ["application_type", "client_name", "redirect_uris", "logo", "scope", "confidential"]
         {
             let refused = Refused { field, why: "not so".into() };
-            let page = new(&PERSON, "c", &fields, Some(&refused));
+            let page = new(&PERSON, "c", &fields, Some(&refused), TIME);
             assert_eq!(page.matches(" autofocus").count(), 1, "{field}");
             let at = page.find(" autofocus").expect("counted");
             let id = page[..at].rfind(" id=\"").expect("an element with an id");
@@ -346,7 +431,9 @@ mod tests {
                 &page[id..at]
             );
         }
-        assert!(!new(&PERSON, "c", &fields, None).contains("autofocus"));
+        let page = new(&PERSON, "c", &fields, None, TIME);
+        assert!(!page.contains("autofocus") && !page.contains("remove_logo"));
+        assert!(page.contains("1970-01-01 00:30 UTC") && page.contains("30 minutes"), "{page}");
     }
 
     #[test]
@@ -364,6 +451,11 @@ mod tests {
             secret: None,
             may_show: true,
             may_rotate: false,
+            newest_secret: "",
+            is_stale: false,
+            has_logo: true,
+            proposed_logo: None,
+            time: TIME,
             fields: Fields::default(),
             refused: None,
         };

@@ -27,6 +27,15 @@ pub struct Callback {
     pub insecure: bool,
 }
 
+/// A change of a logo: where the one before and the one that would be are, of those there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogoChange {
+    /// The one of the approved version.
+    pub before: Option<String>,
+    /// The one that would be.
+    pub now: Option<String>,
+}
+
 /// What the form of an entry has to say, and what was typed in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Typed {
@@ -47,6 +56,8 @@ pub struct Entry {
     pub name: String,
     /// Where its logo is.
     pub logo: Option<String>,
+    /// What became of the logo, where it changes.
+    pub logo_change: Option<LogoChange>,
     /// The account that it would act for, as far as one is named; none where it does not act for itself.
     pub account: Option<String>,
     /// What its form has to say.
@@ -138,6 +149,7 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                         }
                     }
                 }
+                @if let Some(change) = &entry.logo_change { dt { "Logo" } dd { (logo_change(change)) } }
             }
             form method="post" action="/admin/apps" {
                 (no_default())
@@ -164,6 +176,26 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                     button.danger type="submit" name="decision" value="reject" formnovalidate { "Reject" }
                 }
             }
+        }
+    }
+}
+
+/// The logo before and after, in pictures and in words.
+fn logo_change(change: &LogoChange) -> Markup {
+    let words = match (&change.before, &change.now) {
+        (Some(_), Some(_)) => "another picture",
+        (None, _) => "a picture, where there was none",
+        (Some(_), None) => "taken away",
+    };
+    html! {
+        @if let Some(before) = &change.before {
+            del { img.logo src=(before) alt="the logo before" width="58" height="58"; } " "
+        }
+        ins {
+            @if let Some(now) = &change.now {
+                img.logo src=(now) alt="the logo as it would be" width="58" height="58"; " "
+            }
+            (words)
         }
     }
 }
@@ -199,6 +231,7 @@ mod tests {
             version: 7,
             name: "Chart".into(),
             logo: None,
+            logo_change: Some(LogoChange { before: Some("/before".into()), now: None }),
             account: Some("an\"n".into()),
             typed: Typed { trouble: Some("not so".into()), note: "<b>".into() },
             owner: "dev".into(),
@@ -232,6 +265,8 @@ mod tests {
             "looks like",
             "no PKCE",
             "This application is suspended",
+            "src=\"/before\"",
+            "taken away",
             "name=\"service_account\" value=\"an&quot;n\"",
             "not so",
             "&lt;b&gt;</textarea>",

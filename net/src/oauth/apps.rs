@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use authz::pages::apps::{self, App, Refused, Row};
+use authz::form::Form as _;
+use authz::pages::apps::{self, App, Refused, Row, Time};
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
 use authz::token::text::Kind;
@@ -60,7 +61,15 @@ pub fn new<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         ..apps::Fields::default()
     };
     let csrf = token(visit, signed_in);
-    visit.page(200, apps::new(&signed_in.person(), &csrf, &fields, None))
+    visit.page(200, apps::new(&signed_in.person(), &csrf, &fields, None, time(visit, signed_in)))
+}
+
+/// How long a form of this page can be sent: another page that is opened meanwhile makes it longer.
+fn time<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Time {
+    let (state, idle) = (visit.state(), visit.settings.session_idle);
+    // That the page was asked for may have been noted by now.
+    let session = state.sessions.get(&signed_in.session.id).unwrap_or(&signed_in.session);
+    Time { end: session.end.min(session.seen.saturating_add(idle)), idle }
 }
 
 /// The posted form, with its files.
@@ -78,15 +87,22 @@ async fn read<E: Env>(
     parts: &Parts,
     before: Option<&Profile>,
 ) -> Result<Profile, Refused> {
-    let logo = match parts.files.iter().find(|file| file.field == "logo") {
-        Some(file) => {
+    let file = parts.files.iter().find(|file| file.field == "logo");
+    let logo = match (file, parts.form.first("remove_logo")) {
+        (Some(_), Some(_)) => {
+            let why =
+                "send another picture, or have the one there taken away; both at once cannot be";
+            return Err(profile::refused("logo", why));
+        }
+        (None, Some(_)) => None,
+        (Some(file), None) => {
             // A picture is unpacked to be looked at, which takes its time.
             let file = file.clone();
             let looked = visit.core.env().spawn().work_short(move || profile::logo(&file)).await;
             let busy = |_| profile::refused("logo", "the server is busy; please send it again");
             Some(looked.map_err(busy)??)
         }
-        None => before.and_then(|before| before.logo.clone()),
+        (None, None) => before.and_then(|before| before.logo.clone()),
     };
     if !matches!(parts.form.text("confidential"), "" | "confidential" | "public") {
         return Err(profile::refused("confidential", "choose one of the two"));
@@ -106,8 +122,15 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         Ok(profile) => profile,
         Err(refused) => {
             let fields = profile::fields(&parts.form);
-            return visit.page(400, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused)));
+            let time = time(visit, signed_in);
+            return visit
+                .page(400, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused), time));
         }
+    };
+    let number = match number_of(visit, signed_in, &profile) {
+        Number::Free(number) => number,
+        // It was sent twice.
+        Number::Waits(number) => return visit.see_other(&format!("/apps/{number}")),
     };
     let client = Client {
         owner: Some(signed_in.user.name.clone()),
@@ -115,14 +138,21 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         auth_method: auth_method(&profile).to_owned(),
         grant_types: grant_types(&profile),
         details_types: vec![authz::oauth::details::INDEX_ACCESS.to_owned()],
-        ..Client::new(reference(visit), profile, visit.now())
+        ..Client::new(number, profile.clone(), visit.now())
     };
     let location = format!("/apps/{}", client.reference);
     let command = match visit.settings.limits.unapproved {
         0 => Command::PutClient { client, version: 0 },
         room => Command::AddClient { client, room },
     };
-    match visit.ask(command).await {
+    let done = visit.ask(command).await;
+    // The same was sent at the same moment, and came first.
+    if done.is_err()
+        && let Number::Waits(number) = number_of(visit, signed_in, &profile)
+    {
+        return visit.see_other(&format!("/apps/{number}"));
+    }
+    match done {
         Err(authz::Error::Crowded { room }) => {
             let kind = if room == 1 { "application" } else { "applications" };
             let why = format!(
@@ -134,8 +164,9 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
             // No field is at fault.
             let refused = Refused { field: "", why };
             let fields = profile::fields(&parts.form);
+            let time = time(visit, signed_in);
             visit
-                .page(429, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused)))
+                .page(429, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused), time))
                 .field("Retry-After", ROOM_S.to_string())
         }
         Ok(_) => {
@@ -167,9 +198,46 @@ pub fn grant_types(profile: &Profile) -> Vec<String> {
 
 /// A number that a person can read to another.
 pub fn reference<E: Env>(visit: &Visit<'_, E>) -> String {
-    let letters = visit.random();
-    let letters = letters[..10].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+    written(&visit.random())
+}
+
+fn written(bytes: &[u8; 32]) -> String {
+    let letters = bytes[..10].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
     format!("R-{}", letters.collect::<String>())
+}
+
+/// The number of an application that is sent.
+enum Number {
+    /// It gets this one.
+    Free(String),
+    /// The very same of its owner has this one, and waits for a reviewer.
+    Waits(String),
+}
+
+/// What is the same gets the same number, so that a form that is sent twice, be it at one moment, makes one
+/// application: state refuses a second one of a number. Where that one was decided, or changed, what is sent is
+/// another one, and gets the next.
+fn number_of<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, profile: &Profile) -> Number {
+    let mut of = signed_in.user.uid.to_be_bytes().to_vec();
+    of.extend_from_slice(json::to_string(&profile.to_json()).as_bytes());
+    let state = visit.state();
+    let is_same = |client: &Client| {
+        client.status == Status::Pending
+            && client.profile == *profile
+            && is_owner(&state, client, signed_in)
+    };
+    let end = of.len();
+    let mut at = 0u64;
+    loop {
+        of.truncate(end);
+        of.extend_from_slice(&at.to_be_bytes());
+        let number = written(&visit.keys().hash("registration", &of).0);
+        match state.clients.get(&number) {
+            None => return Number::Free(number),
+            Some(client) if is_same(client) => return Number::Waits(number),
+            Some(_) => at += 1,
+        }
+    }
 }
 
 /// A client's id: 128 random bits.
@@ -195,7 +263,7 @@ fn of<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Op
 /// `GET /apps/{reference}`.
 pub fn get<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Reply {
     match of(visit, reference, signed_in) {
-        Some(client) => show(visit, 200, &client, signed_in, None, None, None),
+        Some(client) => show(visit, 200, &client, signed_in, Say::default()),
         None => nothing(visit),
     }
 }
@@ -209,19 +277,41 @@ fn nothing<E: Env>(visit: &Visit<'_, E>) -> Reply {
     )
 }
 
+/// What the page of an application has to say beside what is kept of it.
+#[derive(Default)]
+struct Say<'a> {
+    /// Its secret, the one time that it is shown.
+    secret: Option<&'a str>,
+    /// A new one was asked for by a page of before the one that it has.
+    is_stale: bool,
+    /// A field of a change that was refused.
+    refused: Option<Refused>,
+    /// What was typed.
+    posted: Option<&'a Form>,
+}
+
+/// What tells the newest secret of a client from others, on pages of this session.
+fn newest<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, client: &Client) -> String {
+    let salt = client.secrets.last().map(|one| one.secret.salt.0).unwrap_or_default();
+    let salt: String = salt.iter().map(|byte| format!("{byte:02x}")).collect();
+    visit.token_of(&signed_in.session.id, &format!("secret {salt}"))
+}
+
 fn show<E: Env>(
     visit: &Visit<'_, E>,
     status: u16,
     client: &Client,
     signed_in: &SignedIn,
-    secret: Option<&str>,
-    refused: Option<Refused>,
-    posted: Option<&Form>,
+    say: Say<'_>,
 ) -> Reply {
     let has_secret =
         client.profile.confidential && client.client_id.is_some() && client.is_approved();
     let csrf = token(visit, signed_in);
     let shown = client.proposal.as_ref().unwrap_or(&client.profile);
+    let proposed = client
+        .proposal
+        .as_ref()
+        .filter(|proposal| proposal.logo.is_some() && proposal.logo != client.profile.logo);
     let page = apps::app(&App {
         person: signed_in.person(),
         csrf: &csrf,
@@ -232,11 +322,16 @@ fn show<E: Env>(
         changing: client.proposal.is_some(),
         note: client.note.as_deref(),
         client_id: client.client_id.as_deref(),
-        secret,
+        secret: say.secret,
         may_show: has_secret && client.secrets.is_empty(),
         may_rotate: has_secret && !client.secrets.is_empty(),
-        fields: posted.map_or_else(|| profile::shown(shown), profile::fields),
-        refused,
+        newest_secret: &newest(visit, signed_in, client),
+        is_stale: say.is_stale,
+        has_logo: shown.logo.is_some(),
+        proposed_logo: proposed.map(|_| logo_at(client, true)),
+        time: time(visit, signed_in),
+        fields: say.posted.map_or_else(|| profile::shown(shown), profile::fields),
+        refused: say.refused,
     });
     visit.page(status, page)
 }
@@ -265,7 +360,12 @@ async fn renew<E: Env>(
     let wants_first = form.text("action") == "show_secret";
     let may = client.profile.confidential && client.client_id.is_some() && client.is_approved();
     if !may || is_first != wants_first {
-        return show(visit, 200, client, signed_in, None, None, None);
+        return show(visit, 200, client, signed_in, Say::default());
+    }
+    // A page that was sent twice would end the secret that the first time made, and that may be in use by now.
+    let stale = || Say { is_stale: true, ..Say::default() };
+    if !is_first && form.text("newest_secret") != newest(visit, signed_in, client) {
+        return show(visit, 409, client, signed_in, stale());
     }
     let (shown, kept) = secret(visit);
     let command = Command::RotateSecret {
@@ -281,7 +381,7 @@ async fn renew<E: Env>(
             visit.note("client_secret_rotated", "ok", &facts);
             let state = visit.state();
             let changed = state.clients.get(&client.reference).unwrap_or(client);
-            show(visit, 200, changed, signed_in, Some(&shown), None, None)
+            show(visit, 200, changed, signed_in, Say { secret: Some(&shown), ..Say::default() })
         }
         // Two tabs at once: one of them has shown it.
         Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
@@ -296,10 +396,13 @@ async fn change<E: Env>(
     signed_in: &SignedIn,
     parts: &Parts,
 ) -> Reply {
-    let after = match read(visit, parts, Some(&client.profile)).await {
+    // Where no picture is sent, the one of the version that the form showed stays.
+    let shown = client.proposal.as_ref().unwrap_or(&client.profile);
+    let after = match read(visit, parts, Some(shown)).await {
         Ok(after) => after,
         Err(refused) => {
-            return show(visit, 400, client, signed_in, None, Some(refused), Some(&parts.form));
+            let say = Say { refused: Some(refused), posted: Some(&parts.form), ..Say::default() };
+            return show(visit, 400, client, signed_in, say);
         }
     };
     let mut changed = (**client).clone();
@@ -312,6 +415,10 @@ async fn change<E: Env>(
             changed.status = Status::Pending;
         }
         changed.auth_method = auth_method(&after).to_owned();
+        // Another kind has grants of its own.
+        if client.profile.application_type != after.application_type {
+            changed.grant_types = grant_types(&after);
+        }
         changed.profile = after;
         changed.proposal = None;
         changed.proposal_terms = None;
@@ -329,6 +436,13 @@ async fn change<E: Env>(
     }
 }
 
+/// Where the logo of this version of an application is, for owner and reviewers: no browser takes one that it
+/// kept of another version for it.
+pub fn logo_at(client: &Client, proposed: bool) -> String {
+    let which = if proposed { "proposed&" } else { "" };
+    format!("/apps/{}/logo?{which}version={}", client.reference, client.version)
+}
+
 /// `GET /apps/{reference}/logo`, for owner and reviewers. `?proposed` is the one under review.
 pub fn own_logo<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
@@ -336,7 +450,7 @@ pub fn own_logo<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &Signe
         .clients
         .get(reference)
         .filter(|client| is_owner(&state, client, signed_in) || signed_in.reviews);
-    let proposed = visit.query == b"proposed";
+    let proposed = visit.query.split(|byte| *byte == b'&').next() == Some(b"proposed");
     let profile = client.and_then(|client| match proposed {
         true => client.proposal.as_ref(),
         false => Some(&client.profile),

@@ -10,6 +10,7 @@ use authz::record::client::{ApplicationType, Logo, Profile};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 use super::form::Form;
 use super::multipart::File;
@@ -204,6 +205,10 @@ pub fn name(text: &str) -> Result<String, &'static str> {
     if name.chars().any(is_unseen) {
         return Err("no control, direction or invisible characters");
     }
+    // Marks stand on letters.
+    if name.chars().all(|c| c.is_whitespace() || is_combining_mark(c)) {
+        return Err("at least one character that is seen by itself");
+    }
     Ok(name)
 }
 
@@ -304,9 +309,7 @@ pub fn is_alike(a: &str, b: &str) -> bool {
 fn skeleton(name: &str) -> String {
     let plain: String = name
         .nfkd()
-        .filter(|char| {
-            !unicode_normalization::char::is_combining_mark(*char) && char.is_alphanumeric()
-        })
+        .filter(|char| !is_combining_mark(*char) && char.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .map(look)
         .collect();

@@ -2,7 +2,7 @@
 
 use authz::pages::layout::UNDECIDED;
 use authz::pages::quoted::is_unseen;
-use authz::pages::review::{self, Callback, Entry, Fact, Typed};
+use authz::pages::review::{self, Callback, Entry, Fact, LogoChange, Typed};
 use authz::pages::words;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
 use authz::{Command, Principal, State};
@@ -95,9 +95,10 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         reference: client.reference.clone(),
         version: client.version,
         name: now.name.clone(),
-        logo: now.logo.as_ref().map(|_| {
-            let proposed = if before.is_some() { "?proposed" } else { "" };
-            format!("/apps/{}/logo{proposed}", client.reference)
+        logo: now.logo.as_ref().map(|_| apps::logo_at(client, before.is_some())),
+        logo_change: before.filter(|before| before.logo != now.logo).map(|before| LogoChange {
+            before: before.logo.as_ref().map(|_| apps::logo_at(client, false)),
+            now: now.logo.as_ref().map(|_| apps::logo_at(client, true)),
         }),
         account: (now.application_type == ApplicationType::Service).then(|| {
             let account = state.account_of(client);

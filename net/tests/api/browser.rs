@@ -89,6 +89,36 @@ impl Browser {
         self.ask(client, target, &form).await
     }
 
+    /// Posts a form with a file in it.
+    pub async fn upload(
+        &mut self,
+        client: &mut Client,
+        target: &str,
+        form: &[(String, String)],
+        (field, bytes): (&str, &[u8]),
+    ) -> Response {
+        let mut body = Vec::new();
+        for (name, value) in form {
+            let part = format!(
+                "--part\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            );
+            body.extend_from_slice(part.as_bytes());
+        }
+        let part = format!(
+            "--part\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"a\"\r\n\r\n"
+        );
+        body.extend_from_slice(part.as_bytes());
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n--part--\r\n");
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies = cookies.join("; ");
+        let kind = "multipart/form-data; boundary=part";
+        let fields = [("Cookie", cookies.as_str()), ("Origin", ISSUER), ("Content-Type", kind)];
+        client.authorize(None);
+        client.call_with("POST", target, &fields, &body).await
+    }
+
     /// Signs in for a request, and comes to the page that asks.
     pub async fn consent(
         &mut self,

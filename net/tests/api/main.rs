@@ -23,6 +23,7 @@ mod dear;
 mod decided;
 mod default_button;
 mod denied;
+mod developed;
 mod devices;
 mod documents;
 mod drift;
