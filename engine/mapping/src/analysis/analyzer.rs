@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use env::budget::Lease;
 
 use super::char_filter::{CharFilter, Offsets};
-use super::effort::{Cost, TOKEN};
+use super::effort::{self, Cost, TOKEN};
 use super::filter::{Filter, Term, ngram_expansion};
 use super::regex;
 use super::room::{Flow, ON, ROOM_BYTES, Room};
@@ -439,13 +439,18 @@ impl Analyzer {
     }
 
     /// As [`Self::normalize`], for what is looked for in an index: where [`ROOM_BYTES`] do not suffice, a text
-    /// that is longer than any term, so that no document has it.
+    /// that is longer than any term, so that no document has it. Where it would be too much work an empty one, as
+    /// nobody will look for it: sixty-five thousand of the long ones were gigabytes.
     pub fn normal_term<'a>(&self, text: &'a str, buffer: &'a mut String) -> &'a str {
         static BEYOND: LazyLock<String> = LazyLock::new(|| {
             let last = char::MAX;
             std::iter::repeat_n(last, TERM_BYTES_MAX / last.len_utf8() + 1).collect()
         });
-        self.normalize(text, buffer, &Room::default()).unwrap_or(BEYOND.as_str())
+        if effort::is_exhausted() {
+            return "";
+        }
+        let beyond = || if effort::is_exhausted() { "" } else { BEYOND.as_str() };
+        self.normalize(text, buffer, &Room::default()).unwrap_or_else(beyond)
     }
 
     /// What the filters of single characters make of a text.

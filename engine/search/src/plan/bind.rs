@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use base::hash::Map;
+use mapping::analysis::effort;
 use mapping::{Field, Mapping, Similarity};
 
 use crate::aggs::bound::BoundAggs;
@@ -335,8 +336,11 @@ impl Binder<'_> {
         })
     }
 
-    /// One query.
+    /// One query. Where its analyzers had too much to do already, nothing: what is bound is dropped then.
     pub fn clause(&mut self, query: &Query) -> Result<Clause> {
+        if effort::is_exhausted() {
+            return Ok(Clause::none());
+        }
         let mut clause = self.node(&query.node)?;
         if let Some(name) = &query.name {
             self.named.push((name.clone(), clause.clone()));

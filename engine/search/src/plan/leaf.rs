@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::FieldNo;
+use mapping::analysis::effort;
 use mapping::types::Span;
 use mapping::{
     Bounds, Column, Field, KeywordFlavor, Kind as Type, QueryValue, RangeOptions, Relation,
@@ -180,6 +181,9 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     let mut ranges = Vec::new();
     let mut others: Vec<Node> = Vec::new();
     for value in query.values.iter() {
+        if effort::is_exhausted() {
+            return Ok(Node::None);
+        }
         match field.parse_terms_value(&value_of(value), binder.context.now_ms)? {
             QueryValue::Nothing => {}
             QueryValue::Term(term) => terms.push(term.into()),
