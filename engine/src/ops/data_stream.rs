@@ -192,8 +192,13 @@ impl<E: Env> Core<E> {
         let everything = matches!(expression, "" | "*" | "_all");
         let mut names: Vec<Arc<str>> = Vec::new();
         let parts: Vec<&str> = if everything { vec!["*"] } else { expression.split(',').collect() };
+        // What is excluded counts behind the first pattern, as in all expressions.
+        let mut is_starred = false;
         for part in parts {
-            if part.contains('*') {
+            if let Some(excluded) = part.strip_prefix('-').filter(|_| is_starred) {
+                names.retain(|name| !matches(excluded, name));
+            } else if part.contains('*') {
+                is_starred = true;
                 let found = state.data_streams.values().filter(|stream| {
                     matches(part, &stream.name)
                         && (!stream.hidden || options.expand_hidden)
@@ -205,6 +210,8 @@ impl<E: Env> Core<E> {
                 match state.data_streams.get(part) {
                     Some(stream) => names.push(Arc::clone(&stream.name)),
                     None if options.ignore_unavailable => {}
+                    // There is something of this name, only no stream.
+                    None if state.index(part).is_some() || state.aliases.contains_key(part) => {}
                     None => return Err(Error::index_not_found(part, "index_or_alias")),
                 }
             }
@@ -246,6 +253,12 @@ impl<E: Env> Core<E> {
         }
         let names: Vec<String> = found.iter().map(|view| view.stream.name.to_string()).collect();
         if names.is_empty() {
+            let is_asked = expression != "_all" && !expression.contains('*');
+            if is_asked && !options.ignore_unavailable {
+                let listed = expression.replace(',', ", ");
+                let reason = format!("data streams [{listed}] not found");
+                return Err(Error::new(404, "resource_not_found_exception", reason));
+            }
             return Ok(());
         }
         self.done(Command::DeleteDataStreams { names }).await

@@ -1,6 +1,6 @@
 //! Administration: aliases, settings, blocks, templates, data streams, indices made of others.
 
-use json::json;
+use json::{Value, json};
 
 use crate::place::{Client, at, with_clients, with_node};
 
@@ -193,6 +193,35 @@ fn a_data_stream_grows_by_its_last_index() {
         assert!(told.contains("is the write index for data stream [logs-a]"), "{told}");
         client.good("DELETE", "/_data_stream/logs-a", "").await;
         assert_eq!(client.good("GET", "/_all?expand_wildcards=all", "").await, json!({}));
+    });
+}
+
+/// `DELETE /_data_stream/*,-keep-*` took all of them.
+#[test]
+fn streams_that_are_excluded_stay() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ex-*","kp-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/streams", template).await;
+        for name in ["ex-a", "ex-b", "kp-1"] {
+            client.good("PUT", &format!("/_data_stream/{name}"), "").await;
+        }
+        client.good("PUT", "/plain", "").await;
+        let mut names = async |expression: &str| -> Vec<String> {
+            let got = client.good("GET", &format!("/_data_stream/{expression}"), "").await;
+            let streams = at(&got, &["data_streams"]).as_array().expect("a list").to_vec();
+            let name = |stream: &Value| at(stream, &["name"]).as_str().expect("a name").to_owned();
+            streams.iter().map(name).collect()
+        };
+        assert_eq!(names("*,-*").await, Vec::<String>::new());
+        assert_eq!(names("*,-kp-*").await, ["ex-a", "ex-b"]);
+        assert_eq!(names("ex-*,-ex-a").await, ["ex-b"]);
+        assert_eq!(names("*,-kp-1,kp-1").await, ["ex-a", "ex-b", "kp-1"]);
+        assert_eq!(names("plain").await, Vec::<String>::new());
+        let told = client.bad("DELETE", "/_data_stream/plain", "").await;
+        assert!(told.contains("data streams [plain] not found"), "{told}");
+        client.good("DELETE", "/_data_stream/*,-kp-*", "").await;
+        let got = client.good("GET", "/_data_stream", "").await;
+        assert_eq!(at(&got, &["data_streams"]).as_array().map(<[Value]>::len), Some(1));
     });
 }
 
