@@ -143,6 +143,8 @@ pub struct Settings {
     pub own_certificate: Option<OwnCertificate>,
     /// The OAuth half; none where it is off.
     pub oauth: Option<Oauth>,
+    /// Whether the audit log is strict, which it is with or without the OAuth half.
+    pub audit_strict: bool,
     /// How long dead API keys are kept.
     pub tidy: Tidy,
 }
@@ -224,6 +226,7 @@ impl Settings {
             tls: security && tls,
             own_certificate: own_certificate(sources)?,
             oauth: oauth(sources, security, tls)?,
+            audit_strict: security && sources.flag("oauth.audit.strict", false)?,
             tidy: tidy(sources)?,
         };
         settings.check(sources)?;

@@ -328,8 +328,7 @@ impl Node {
         let half = oauth.as_ref().map(|oauth| &oauth.settings);
         let prefix = half.map_or(authz::token::text::PREFIX, |half| &half.token_prefix);
         let keys = authz::token::Keys::new(&folder.pepper()?).with_prefix(prefix);
-        let strict = half.is_some_and(|half| half.audit_strict);
-        let audit = audit_log::start(&settings.logs_in(folder.path()), strict)?;
+        let audit = audit_log::start(&settings.logs_in(folder.path()), settings.audit_strict)?;
         let hashing = half.map_or_else(runtime::workers::Short::default, |half| {
             let (threads, waiting_max) = (half.hashing_threads, half.hashing_queue);
             runtime::workers::Short { threads: threads as usize, waiting_max: waiting_max as usize }
