@@ -137,8 +137,8 @@ fn shard_table() -> Vec<Column<Line>> {
         hidden(right("warmer.current", &["wc", "warmerCurrent"], "current warmer ops", |l| l.count(|_| 0u64.into()))),
         hidden(right("warmer.total", &["wto", "warmerTotal"], "total warmer ops", |l| l.count(|_| 0u64.into()))),
         hidden(right("warmer.total_time", &["wtt", "warmerTotalTime"], "time spent in warmers", |l| l.count(|_| Cell::Nanos(0)))),
-        hidden(left("path.data", &["pd", "dataPath"], "shard data path", |l| l.at_node(|l| l.data.as_str().into()))),
-        hidden(left("path.state", &["ps", "statsPath"], "shard state path", |l| l.at_node(|l| l.data.as_str().into()))),
+        hidden(right("path.data", &["pd", "dataPath"], "shard data path", |l| l.at_node(|l| l.data.as_str().into()))),
+        hidden(right("path.state", &["ps", "statsPath"], "shard state path", |l| l.at_node(|l| l.data.as_str().into()))),
         hidden(right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in shard", |l| l.count(|c| c.docs_deleted.into()))),
     ]);
     table
