@@ -221,6 +221,16 @@ impl<E: Env> Core<E> {
                 });
             }
         }
+        // An index that was deleted while others were looked at is one that no pattern meets. One that was named is
+        // missed.
+        let now = self.state();
+        if now.version != state.version {
+            let is_named = |name: &str| call.indices.split(',').any(|part| part == name);
+            held.retain(|shard| {
+                let is_missed = is_named(&shard.name) && !call.options.ignore_unavailable;
+                is_missed || now.index_by_uuid(shard.index).is_some()
+            });
+        }
         Ok(held)
     }
 
