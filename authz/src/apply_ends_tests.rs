@@ -494,9 +494,21 @@ fn of_many_grants_of_one_client_the_oldest_end() {
         most: Some(2),
         now: 30,
     };
+    let acting = |client: Client, user: Option<&str>| Client {
+        service_account: user.map(str::to_owned),
+        service_uid: None,
+        ..client
+    };
     let other =
         Client { client_id: Some("c2".into()), reference: "r2".into(), ..client(Status::Approved) };
+    let other = acting(other, Some(&first.user));
     state = apply(&state, &Command::PutClient { client: other, version: 0 }).0;
+    let lend = |state: &State, user: Option<&str>| {
+        let known = state.client("c1").expect("it is there");
+        let (version, client) = (known.version, acting((**known).clone(), user));
+        apply(state, &Command::PutClient { client, version }).0
+    };
+    state = lend(&state, Some(&first.user));
     let mut owned = Vec::new();
     for client in ["c2", "c1", "c1", "c1"] {
         let (next, outcome) = apply(&state, &own(client));
@@ -504,4 +516,10 @@ fn of_many_grants_of_one_client_the_oldest_end() {
     }
     assert_eq!(live(&state, &owned), [true, false, true, true], "each client has its own");
     assert_eq!(live(&state, &made), [false, false, true, true, true], "and what it was granted");
+    // What it got as another account than it has now is over, though nobody took it away; what it was granted is not.
+    for user in [None, Some("nobody")] {
+        let lent = lend(&state, user);
+        assert_eq!(live(&lent, &owned), [true, false, false, false], "{user:?}");
+        assert_eq!(live(&lent, &made), [false, false, true, true, true], "{user:?}");
+    }
 }

@@ -26,7 +26,7 @@ use crate::form::{Form, Hash};
 use crate::map::Map;
 use crate::record::builtin;
 use crate::record::client::Client;
-use crate::record::grant::{Code, Consent, Device, Grant, Notice, Pending, Pushed};
+use crate::record::grant::{Code, Consent, Device, Grant, GrantKind, Notice, Pending, Pushed};
 use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
 use crate::record::profile::{self, Profile};
 use crate::record::role::Role;
@@ -150,8 +150,28 @@ impl State {
         self.users.get(name).filter(|user| uid.is_none_or(|uid| user.uid == uid))
     }
 
-    /// A grant that still stands: its user, its client and its parent do too.
+    /// A grant that still stands: its user, its client and its parent do too, and a client that got it for itself
+    /// still acts for that account.
     pub fn grant(&self, id: u64) -> Option<&Arc<Grant>> {
+        self.kept_grant(id).filter(|grant| self.is_of_account(grant))
+    }
+
+    /// Did nobody get this grant for itself as another account than it has now? Commands do not ask that, as those
+    /// of before this was asked would mean something else.
+    fn is_of_account(&self, grant: &Grant) -> bool {
+        let has_account = |client: &str| {
+            let account = self.client(client).and_then(|client| self.account_of(client));
+            account.is_some_and(|account| account.uid == grant.uid)
+        };
+        let is_own = grant.kind == GrantKind::Client;
+        grant.client.as_deref().is_none_or(|client| !is_own || has_account(client))
+            && grant.parent.is_none_or(|parent| {
+                self.grants.get(&parent).is_some_and(|parent| self.is_of_account(parent))
+            })
+    }
+
+    /// A grant whose user, client and parent are there, as commands see it.
+    pub(crate) fn kept_grant(&self, id: u64) -> Option<&Arc<Grant>> {
         let grant = self.grants.get(&id)?;
         let user = self.users.get(&grant.user)?;
         if user.uid != grant.uid {
@@ -164,7 +184,7 @@ impl State {
             }
         }
         match grant.parent {
-            Some(parent) => self.grant(parent).map(|_| grant),
+            Some(parent) => self.kept_grant(parent).map(|_| grant),
             None => Some(grant),
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         }
         Command::Refresh { grant, counter, client, narrowed, most, idle, life, window, now } => {
             clear(state, *now);
-            let Some(known) = state.grant(*grant).cloned() else { return invalid() };
+            let Some(known) = state.kept_grant(*grant).cloned() else { return invalid() };
             if known.client != *client {
                 return invalid();
             }

@@ -78,7 +78,7 @@ impl Proof {
                 given == Some(true) && Self::Session { id: *session }.holds(state)
             }
             Self::Grant { id } => {
-                state.grant(*id).is_some_and(|grant| is_enabled(&grant.user, grant.uid))
+                state.kept_grant(*id).is_some_and(|grant| is_enabled(&grant.user, grant.uid))
             }
             // When a key ends is told by the clock, which no command has here: it let in a moment ago.
             Self::Key { id } => state.keys.get(id).is_some_and(|key| key.invalidation.is_none()),
