@@ -6,7 +6,8 @@
 //! goes a request of the address (or /64) that has most in it. So whoever floods makes room for himself, and others
 //! keep what they have.
 //!
-//! It is no part of the replicated state. What waits since before a start is counted as its browser's.
+//! It is no part of the replicated state. What waits since before a start is counted as of one network, and in it as
+//! its browser's: what a flood left there is not everybody's.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +23,9 @@ const LOOK_EVERY_MS: u64 = 1_000;
 
 /// What was not kept so long after it came, in milliseconds, never will be.
 const ON_ITS_WAY_MS: u64 = 60_000;
+
+/// The network of what waits since before the start.
+const BEFORE: &str = "before the start";
 
 /// Requests as the state keeps them.
 type Kept = authz::map::Map<Hash, std::sync::Arc<Pending>>;
@@ -95,7 +99,7 @@ impl Waiting {
             now < one.end && (is_coming || kept.contains(id))
         });
         for (id, pending) in kept.iter() {
-            let of = [self.names.hash_one(pending.browser.0); 2];
+            let of = [self.names.hash_one(BEFORE), self.names.hash_one(pending.browser.0)];
             let (created, end) = (pending.created, pending.end);
             all.entry(*id).or_insert(One { of, created, end, is_kept: true });
         }
@@ -190,10 +194,12 @@ mod tests {
             let old = pending(id, 1_000);
             kept.insert(old.id, Arc::new(old));
         }
-        // Each browser's is its own.
+        // What is left of before goes before what two of one network began since.
         let waiting = Waiting::default();
         assert_eq!(enter(&waiting, 2_000, "203.0.113.1:1", &mut kept).len(), 1);
-        assert_eq!(enter(&waiting, 2_001, "203.0.113.1:1", &mut kept), [2_000]);
+        let over = enter(&waiting, 2_001, "203.0.113.2:1", &mut kept);
+        assert_eq!(over.len(), 1);
+        assert_ne!(over, [2_000]);
         let decided = kept.iter().map(|(id, _)| *id).find(|id| id.0[0] == 0).expect("an old one");
         kept.remove(&decided);
         assert!(enter(&waiting, 4_000, "203.0.113.1:1", &mut kept).is_empty());
