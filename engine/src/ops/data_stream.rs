@@ -1,10 +1,11 @@
 //! Data streams: made, shown, taken away.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 pub use cluster::StreamChange;
-use cluster::{Command, DataStream, Index, NewIndex, Outcome};
+use cluster::{Command, DataStream, Index, NewIndex, Outcome, State};
 use env::{Bytes, Env, Spawn};
 use json::json;
 use search::result::Key;
@@ -18,7 +19,8 @@ use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Everything, Gate};
 use crate::index::block::{self, Level};
-use crate::index::resolve::matches;
+use crate::index::names::beginning;
+use crate::index::resolve::{Call, Effort, Parts, Pattern, is_whole, read};
 
 /// A data stream as it is shown.
 #[derive(Clone, Debug)]
@@ -177,56 +179,32 @@ impl<E: Env> Core<E> {
         self.done(Command::ModifyStreams { changes: changes.to_vec() }).await
     }
 
-    /// The data streams that an expression names, in order.
+    /// The data streams that an expression names, in order. An index or alias is none.
     ///
     /// # Errors
-    /// A name without stars that nothing bears.
-    pub fn streams(
+    /// As [`read`]; a name without stars that nothing bears.
+    pub async fn streams(
         &self,
         gate: &dyn Gate,
         action: &'static str,
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Vec<StreamView>> {
-        let state = self.state();
-        let everything = matches!(expression, "" | "*" | "_all");
-        let mut names: Vec<Arc<str>> = Vec::new();
-        let parts: Vec<&str> = if everything { vec!["*"] } else { expression.split(',').collect() };
-        // What is excluded counts behind the first pattern, as in all expressions.
-        let mut is_starred = false;
-        for part in parts {
-            if let Some(excluded) = part.strip_prefix('-').filter(|_| is_starred) {
-                names.retain(|name| !matches(excluded, name));
-            } else if part.contains('*') {
-                is_starred = true;
-                let found = state.data_streams.values().filter(|stream| {
-                    matches(part, &stream.name)
-                        && (!stream.hidden || options.expand_hidden)
-                        && gate.sees(action, &stream.name)
-                });
-                names.extend(found.map(|stream| Arc::clone(&stream.name)));
-            } else {
-                gate.index(action, part)?;
-                match state.data_streams.get(part) {
-                    Some(stream) => names.push(Arc::clone(&stream.name)),
-                    None if options.ignore_unavailable => {}
-                    // There is something of this name, only no stream.
-                    None if state.index(part).is_some() || state.aliases.contains_key(part) => {}
-                    None => return Err(Error::index_not_found(part, "index_or_alias")),
-                }
-            }
-        }
-        names.sort();
-        names.dedup();
+        let (state, call, pause) = (self.state(), Call::new(options), self.pause());
+        let (names, effort) = (BTreeSet::new(), Effort::new(&pause));
+        let mut meant = Meant { state: &state, gate, action, call, names, effort };
+        let everything = if expression.is_empty() { "_all" } else { expression };
+        read(everything, call, self.now_ms(), &mut meant).await?;
+        let names = meant.names;
         let directory = self.directory();
         let views = names.into_iter().filter_map(|name| {
-            let stream = Arc::clone(state.data_streams.get(&name)?);
+            let stream = Arc::clone(state.data_streams.get(name)?);
             let indices: Vec<Arc<Index>> =
                 stream.indices.iter().filter_map(|name| state.index(name).cloned()).collect();
             let rows: Vec<IndexRow> =
                 indices.iter().map(|index| health_row(&directory, index)).collect();
             Some(StreamView {
-                template: state.templates.find(&name, false).map(|(name, _)| name.to_owned()),
+                template: state.templates.find(name, false).map(|(name, _)| name.to_owned()),
                 health: rows.iter().map(|row| row.health).max().unwrap_or(Health::Green),
                 stream,
                 indices,
@@ -245,7 +223,8 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<()> {
-        let found = self.streams(gate, "indices:admin/data_stream/delete", expression, options)?;
+        let action = "indices:admin/data_stream/delete";
+        let found = self.streams(gate, action, expression, options).await?;
         block::check_cluster(&self.state(), Level::Delete)?;
         for view in &found {
             block::check_all(view.indices.iter().map(|index| &**index), Level::Delete)?;
@@ -253,7 +232,7 @@ impl<E: Env> Core<E> {
         }
         let names: Vec<String> = found.iter().map(|view| view.stream.name.to_string()).collect();
         if names.is_empty() {
-            let is_asked = expression != "_all" && !expression.contains('*');
+            let is_asked = !is_whole(expression) && !expression.contains('*');
             if is_asked && !options.ignore_unavailable {
                 let listed = expression.replace(',', ", ");
                 let reason = format!("data streams [{listed}] not found");
@@ -274,7 +253,8 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Vec<StreamStats>> {
-        let views = self.streams(gate, "indices:monitor/data_stream/stats", expression, options)?;
+        let action = "indices:monitor/data_stream/stats";
+        let views = self.streams(gate, action, expression, options).await?;
         let mut stats = Vec::with_capacity(views.len());
         for view in views {
             let uuids: Vec<[u8; 16]> = view.indices.iter().map(|index| index.uuid).collect();
@@ -317,6 +297,64 @@ impl<E: Env> Core<E> {
             _ => None,
         }
     }
+}
+
+/// The data streams that the parts of an expression mean so far.
+struct Meant<'s, 'p, P> {
+    state: &'s State,
+    gate: &'s dyn Gate,
+    action: &'static str,
+    call: Call,
+    names: BTreeSet<&'s str>,
+    effort: Effort<'p, P>,
+}
+
+impl<P: AsyncFn()> Parts for Meant<'_, '_, P> {
+    async fn part(&mut self) -> Result<()> {
+        self.effort.check()?;
+        self.effort.look().await;
+        Ok(())
+    }
+
+    fn name(&mut self, name: &str) -> Result<()> {
+        let state = self.state;
+        self.gate.index(self.action, name)?;
+        if let Some((name, _)) = state.data_streams.get_key_value(name) {
+            self.names.insert(name);
+            return Ok(());
+        }
+        let is_there = state.index(name).is_some() || state.aliases.contains_key(name);
+        if is_there || self.call.options.ignore_unavailable {
+            return Ok(());
+        }
+        Err(Error::index_not_found(name, self.call.resource_type))
+    }
+
+    fn except_name(&mut self, name: &str) {
+        self.names.remove(name);
+    }
+
+    async fn pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        let mut met = false;
+        for (name, stream) in beginning(&self.state.data_streams, pattern.prefix) {
+            self.effort.look().await;
+            if pattern.fits(name)
+                && pattern.shows(name, stream.hidden, self.call)
+                && self.gate.sees(self.action, name)
+            {
+                met = true;
+                self.names.insert(name);
+            }
+        }
+        met
+    }
+
+    async fn except_pattern(&mut self, pattern: &Pattern<'_>) -> bool {
+        self.names.retain(|name| !(name.starts_with(pattern.prefix) && pattern.fits(name)));
+        true
+    }
+
+    async fn excepted(&mut self) {}
 }
 
 #[cfg(test)]

@@ -18,10 +18,10 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET /_data_stream`, `/_data_stream/{name}`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let action = "indices:admin/data_stream/get";
-    let views = call.core.streams(call.gate, action, call.segment("name"), options)?;
+    let views = call.core.streams(call.gate, action, call.segment("name"), options).await?;
     Ok(call.json(200, |writer| {
         writer.begin_object().key("data_streams").begin_array();
         for view in &views {

@@ -147,7 +147,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Resize(kind) => resize::resize(call, kind).await,
         Api::Rollover => resize::rollover(call).await,
         Api::CreateDataStream => data_stream::create(call).await,
-        Api::GetDataStream => data_stream::get(call),
+        Api::GetDataStream => data_stream::get(call).await,
         Api::DeleteDataStream => data_stream::delete(call).await,
         Api::MigrateToDataStream => data_stream::migrate(call).await,
         Api::ModifyDataStreams => data_stream::modify(call).await,
