@@ -98,10 +98,14 @@ impl Waiting {
             let is_coming = !one.is_kept && now < one.created + ON_ITS_WAY_MS;
             now < one.end && (is_coming || kept.contains(id))
         });
+        let before = self.names.hash_one(BEFORE);
         for (id, pending) in kept.iter() {
-            let of = [self.names.hash_one(BEFORE), self.names.hash_one(pending.browser.0)];
-            let (created, end) = (pending.created, pending.end);
-            all.entry(*id).or_insert(One { of, created, end, is_kept: true });
+            all.entry(*id).or_insert_with(|| One {
+                of: [before, self.names.hash_one(pending.browser.0)],
+                created: pending.created,
+                end: pending.end,
+                is_kept: true,
+            });
         }
     }
 }
