@@ -7,8 +7,13 @@ use crate::place::{Client, at, with_audited, with_oauth};
 
 /// A developer and a reviewer, signed in.
 pub async fn stage(client: &mut Client) -> (Browser, Browser) {
+    stage_with(client, "oauth_admin").await
+}
+
+/// The same; the reviewer has this role.
+pub async fn stage_with(client: &mut Client, role: &str) -> (Browser, Browser) {
     client.authorize(Some(&basic("elastic", "secret")));
-    for (name, role) in [("dev", ""), ("rev", "\"oauth_admin\"")] {
+    for (name, role) in [("dev", String::new()), ("rev", format!("\"{role}\""))] {
         let body = format!(r#"{{"password":"{name}-knows-this","roles":[{role}]}}"#);
         client.good("PUT", &format!("/_security/user/{name}"), &body).await;
     }
