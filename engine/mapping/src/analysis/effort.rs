@@ -42,7 +42,7 @@ impl Drop for Before {
 }
 
 /// Runs `job`, whose analyses may take `steps` together: a step is what a filter does with one byte of a token,
-/// one to three nanoseconds. Answers what it made, and how many steps it took.
+/// half a nanosecond to three (`bench/benches/analysis.rs`). Answers what it made, and how many steps it took.
 ///
 /// # Errors
 /// They took more; what the job made is of no use then, and dropped.
