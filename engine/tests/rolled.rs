@@ -52,7 +52,7 @@ const MOMENT_US: u64 = 50;
 fn beside(
     prepare: impl AsyncFn(&Node),
     other: impl AsyncFn(&Node) -> Result<()>,
-    check: impl Fn(&Node, Result<Rollover>, Result<()>),
+    check: impl AsyncFn(&Node, Result<Rollover>, Result<()>),
 ) -> u32 {
     let mut twice = 0;
     for moment in 0..MOMENTS {
@@ -80,7 +80,7 @@ fn beside(
                 panic!("both are answered");
             };
             println!("moment {moment}: {rolled:?}, {other:?}");
-            check(&cores[0], rolled, other);
+            check(&cores[0], rolled, other).await;
             cores[0].stop().await;
         });
     }
@@ -140,7 +140,7 @@ fn a_rollover_beside_the_removal_of_its_alias() {
                 };
                 core.update_aliases(&Everything, &[remove]).await.map(drop)
             },
-            |core, rolled, removed| match (rolled, removed) {
+            async |core, rolled, removed| match (rolled, removed) {
                 (Ok(_), Ok(())) => {
                     assert!(explicit, "a rollover leaves nothing of it to remove");
                     assert_eq!(behind(core), [("w-000002".to_owned(), Some(true))]);
@@ -170,7 +170,7 @@ fn a_rollover_beside_a_move_of_the_write_index() {
             let moves = [add("w-000001", Some(false)), add("x-000007", Some(true))];
             core.update_aliases(&Everything, &moves).await.map(drop)
         },
-        |core, rolled, moved| {
+        async |core, rolled, moved| {
             let new = rolled.expect("it writes to one index or the other").new_index;
             let writer: Vec<_> =
                 behind(core).into_iter().filter(|(_, flag)| *flag == Some(true)).collect();
@@ -197,9 +197,9 @@ async fn make_stream_template(core: &Node) {
     core.put_template(&Everything, kind, "t", &template, false).await.expect("a good template");
 }
 
-fn stream(core: &Node) -> StreamView {
+async fn stream(core: &Node) -> StreamView {
     let options = IndicesOptions::default();
-    let mut found = core.streams(&Everything, "", "w", options).expect("it is there");
+    let mut found = core.streams(&Everything, "", "w", options).await.expect("it is there");
     assert_eq!(found.len(), 1);
     found.remove(0)
 }
@@ -217,12 +217,12 @@ fn a_rollover_beside_the_migration_of_its_alias() {
             make_first(core, true).await;
         },
         async |core| core.migrate_alias(&Everything, "w").await,
-        |core, rolled, migrated| {
+        async |core, rolled, migrated| {
             let rolled = rolled.expect("an alias or a stream");
             assert_eq!(migrated, Ok(()));
             assert_eq!(rolled.old_index, "w-000001");
-            assert_eq!(stream(core).stream.write_index(), rolled.new_index);
-            assert_eq!(stream(core).indices.len(), 2);
+            assert_eq!(stream(core).await.stream.write_index(), rolled.new_index);
+            assert_eq!(stream(core).await.indices.len(), 2);
             assert_eq!(behind(core), []);
         },
     );
@@ -238,7 +238,7 @@ fn a_rollover_beside_the_deletion_of_its_index() {
             async |core| {
                 core.delete_index(&Everything, "w-000001", IndicesOptions::default()).await
             },
-            |core, rolled, deleted| {
+            async |core, rolled, deleted| {
                 assert_eq!(deleted, Ok(()));
                 match rolled {
                     Ok(_) => {
@@ -269,7 +269,7 @@ fn a_rollover_beside_another_routing_of_its_alias() {
             let request = AliasRequest { change, ..add("w-000001", None) };
             core.update_aliases(&Everything, &[request]).await.map(drop)
         },
-        |core, rolled, routed| {
+        async |core, rolled, routed| {
             let state = core.state();
             let of =
                 |name: &str| state.index(name).and_then(|index| index.aliases.get("w").cloned());
@@ -306,9 +306,9 @@ fn a_rollover_of_a_stream_beside_who_takes_its_next_name() {
             let name = next_name(core);
             core.create_index(&Everything, &name, &json!({})).await.map(drop)
         },
-        |core, rolled, made| {
+        async |core, rolled, made| {
             let rolled = rolled.expect("there are other names");
-            assert_eq!(stream(core).stream.write_index(), rolled.new_index);
+            assert_eq!(stream(core).await.stream.write_index(), rolled.new_index);
             let number = match made {
                 Ok(()) => "-000003",
                 Err(error) => {
@@ -335,7 +335,7 @@ fn a_write_that_rolls_over_beside_who_takes_the_next_name() {
             let lazy =
                 RolloverRequest { target: "w".into(), lazy: true, ..RolloverRequest::default() };
             cores[0].rollover(&Everything, &lazy).await.expect("it is marked");
-            let (name, first) = (next_name(&cores[0]), stream(&cores[0]).stream);
+            let (name, first) = (next_name(&cores[0]), stream(&cores[0]).await.stream);
             let item = WriteItem {
                 source: Bytes::from(br#"{"@timestamp":1}"#.to_vec()),
                 ..WriteItem::new(WriteAction::Create, "w", "1")
