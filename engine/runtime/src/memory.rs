@@ -11,8 +11,9 @@
 //! 1. What is set aside is the most that was found uncounted within the last one to two
 //!    [`TURN`]s, and a tenth of all for what grows between two looks; never more than seven
 //!    eighths of all, so that a node with too little memory still answers one request after another.
-//! 2. While the process is larger than half of what it may have, the allocator is asked to give back
-//!    what was freed: here, and by each executor at its next beat.
+//! 2. What was freed is given back to the system by this thread alone, which nobody waits for. While the
+//!    process is larger than half of what it may have it does so more often, and each executor and worker hands
+//!    over at its next beat what was freed there.
 //! 3. The thread ends when the [`Gauge`] is dropped.
 
 use std::fs::File;
@@ -33,8 +34,8 @@ const CALM: Duration = Duration::from_millis(10);
 /// Between two looks where more than half is in use.
 const TIGHT: Duration = Duration::from_millis(2);
 
-/// Between two orders to give back what was freed.
-const COLLECT: Duration = Duration::from_millis(50);
+/// Between two times at which what was freed is given back, where there is plenty, and where more than half is in use.
+const GIVE_BACK: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(50)];
 
 /// So long the most that was found counts, at least.
 const TURN: Duration = Duration::from_millis(500);
@@ -118,7 +119,7 @@ impl Gauge {
         let stopping = Arc::clone(&stop);
         let sizes = Sizes::open()?;
         let mut most = Most::new(Instant::now());
-        let mut collected = Instant::now();
+        let mut given_back = Instant::now();
         let mut look = move || {
             let Some(bytes) = sizes.anonymous_bytes() else { return CALM };
             let counted: usize = budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum();
@@ -127,9 +128,9 @@ impl Gauge {
             budget.set_aside(kept_back(total, uncounted));
             let is_tight = bytes > total / 2;
             system::ask_to_give_back(is_tight);
-            if is_tight && at.duration_since(collected) >= COLLECT {
-                collected = at;
-                system::give_back_freed();
+            if at.duration_since(given_back) >= GIVE_BACK[usize::from(is_tight)] {
+                given_back = at;
+                system::give_all_back();
             }
             if is_tight { TIGHT } else { CALM }
         };

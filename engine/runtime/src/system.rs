@@ -82,15 +82,16 @@ pub fn lower_priority(niceness: i32) -> io::Result<()> {
 /// no constant.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// So long the allocator keeps what was freed, in milliseconds; whole regions ten times as long.
-const KEPT_MS: libc::c_long = 20;
+/// So long the allocator keeps what was freed, in milliseconds, unless it is told to give it back: for ever.
+const KEPT_MS: libc::c_long = 1 << 40;
 
-/// Makes the allocator (mimalloc, where a program chose it) give memory back soon, and take it in
-/// small pages.
+/// Makes the allocator (mimalloc, where a program chose it) give memory back only where it is told to, by
+/// [`give_all_back`], and take it in small pages.
 ///
-/// Left alone it waits for a second: with 1,500 searches at work that were refused for want of
-/// memory, 909 MB were resident where 512 were allowed, and 547 with this. Bulk indexing takes as
-/// long as before.
+/// Left alone it gives all back that was freed a second ago, on whatever thread next asks it for a page: an
+/// executor that freed what a large answer held was held for up to 240 ms by the kernel's unmapping. Here one
+/// thread does that for all, soon and often, beside them: waiting for a second, 1,500 searches at work that were
+/// refused for want of memory made 909 MB resident where 512 were allowed.
 ///
 /// Huge pages are turned off for the process: the first touch of one has the kernel clear 2 MiB, and
 /// nobody else is served on that core meanwhile. Of a minute of overload they made 155 stretches
@@ -118,11 +119,17 @@ pub(crate) fn give_back_if_asked() {
     }
 }
 
-/// Lets the allocator give to the system what was freed on the calling thread, and what of others'
-/// its time is over.
-pub(crate) fn give_back_freed() {
+/// Lets the calling thread hand to the allocator, for all, what was freed on it.
+fn give_back_freed() {
     // SAFETY: works on the allocator's own lists, under its own rules, like any call of `free`.
     unsafe { libmimalloc_sys::mi_collect(false) };
+}
+
+/// Lets the allocator give to the system what any thread handed to it: the calling thread is held meanwhile, tens
+/// of milliseconds for hundreds of megabytes.
+pub(crate) fn give_all_back() {
+    // SAFETY: as above.
+    unsafe { libmimalloc_sys::mi_collect(true) };
 }
 
 /// Bytes of a page of memory.

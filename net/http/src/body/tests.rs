@@ -58,6 +58,39 @@ fn a_long_body_is_read_in_place() {
     assert!(body.spare(100).is_empty());
 }
 
+/// A body is copied once at most to make room, and no more than a megabyte of it.
+#[test]
+fn what_has_come_is_not_copied_again_and_again() {
+    const MIB: usize = 1 << 20;
+    let limits = Limits { body_bytes_max: 64 * MIB, ..Limits::DEFAULT };
+    let part = vec![b'x'; 64 * 1024];
+    for framing in [Framing::Length(32 * MIB as u64), Framing::Chunked] {
+        let mut body = Body::new(framing, &limits).expect("fits");
+        let mut moves = 0;
+        let mut place = body.bytes.as_ptr();
+        for _ in 0..512 {
+            if matches!(framing, Framing::Chunked) {
+                assert_eq!(body.feed(b"10000\r\n"), Ok(7));
+                assert_eq!(body.feed(&part), Ok(part.len()));
+                assert_eq!(body.feed(b"\r\n"), Ok(2));
+            } else {
+                let room = body.spare(part.len());
+                room.copy_from_slice(&part);
+                body.filled(part.len());
+            }
+            if body.bytes.as_ptr() != place {
+                assert!(body.len() <= MIB + part.len(), "{} bytes were copied", body.len());
+                (moves, place) = (moves + 1, body.bytes.as_ptr());
+            }
+        }
+        assert_eq!(body.len(), 32 * MIB);
+        assert!(moves <= 2, "{framing:?}: {moves} places");
+    }
+    let mut small = Body::new(Framing::Length(10), &limits).expect("fits");
+    assert_eq!(small.feed(b"0123456789"), Ok(10));
+    assert_eq!(small.into_bytes().capacity(), 10);
+}
+
 #[test]
 fn chunks_become_one_body() {
     assert_eq!(chunked(b"0\r\n\r\n"), Ok(Some((Vec::new(), 5))));
