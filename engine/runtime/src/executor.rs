@@ -30,6 +30,7 @@ use crate::poke::Poke;
 use crate::probe::Probe;
 use crate::random::RuntimeRandom;
 use crate::stretch::Watch;
+use crate::system;
 use crate::watchdog::{Beat, Watchdog};
 use crate::workers::{Pool, Short, Workers};
 
@@ -139,6 +140,9 @@ where
             .ring_depth(RING_DEPTH)
             .preempt_timer(PREEMPT_TIMER)
             .spawn(move || async move {
+                if let Err(error) = system::prefer_short_slices() {
+                    log::debug!("the scheduler was not asked for short slices: {error}");
+                }
                 let watch = Rc::new(Watch::new(Arc::clone(&beat)));
                 let spawn = RuntimeSpawn::new(workers.clone(), watch)?;
                 spawn.spawn(beat.answer());
