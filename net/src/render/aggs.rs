@@ -1,11 +1,13 @@
 //! Results of aggregations: plain data becomes JSON; nothing is decided here but whether names
 //! carry their type (`typed_keys`).
 
+use std::vec;
+
 use json::Writer;
 use search::aggs::shape::{Fields, Hits, Name, Out};
 use search::result::{Relation, SearchResult, Total};
 
-use super::search::hits;
+use super::search::{Paused, begin_hits};
 
 /// How results are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,85 +18,106 @@ pub struct How {
     pub total_as_int: bool,
 }
 
-/// `"aggregations":{…}`.
-pub fn aggregations(writer: &mut Writer<'_>, aggs: &Fields, how: How) {
-    writer.key("aggregations");
-    fields(writer, aggs, how);
+/// What has begun and is not all written.
+enum Open {
+    List(vec::IntoIter<Out>),
+    Object(vec::IntoIter<(Name, Out)>),
 }
 
-fn fields(writer: &mut Writer<'_>, list: &Fields, how: How) {
-    writer.begin_object();
-    for (name, out) in list {
-        if let Out::Hits(found) = out {
-            documents(writer, found, how);
-            continue;
-        }
-        match name {
-            Name::Plain(name) => writer.key(name),
-            Name::Typed(kind, name) if how.typed => writer.key(&format!("{kind}#{name}")),
-            Name::Typed(_, name) => writer.key(name),
+/// `"aggregations":{…}`. Each value goes when it is written, and others have their turn between: ten thousand buckets
+/// with documents held a core for 50 ms, a good part of it to give them back.
+pub async fn aggregations(writer: &mut Writer<'_>, aggs: Fields, how: How, pause: &impl AsyncFn()) {
+    writer.key("aggregations").begin_object();
+    let mut open = vec![Open::Object(aggs.into_iter())];
+    let mut paused = Paused::new(writer);
+    while let Some(last) = open.last_mut() {
+        let out = match last {
+            Open::List(list) => match list.next() {
+                Some(out) => out,
+                None => {
+                    writer.end_array();
+                    open.pop();
+                    continue;
+                }
+            },
+            Open::Object(fields) => match fields.next() {
+                // They bring their own name.
+                Some((_, Out::Hits(found))) => {
+                    documents(writer, *found, how, &mut paused, pause).await;
+                    continue;
+                }
+                Some((name, out)) => {
+                    match name {
+                        Name::Plain(name) => writer.key(&name),
+                        Name::Typed(kind, name) if how.typed => {
+                            writer.key(&format!("{kind}#{name}"))
+                        }
+                        Name::Typed(_, name) => writer.key(&name),
+                    };
+                    out
+                }
+                None => {
+                    writer.end_object();
+                    open.pop();
+                    continue;
+                }
+            },
         };
-        value(writer, out, how);
-    }
-    writer.end_object();
-}
-
-fn value(writer: &mut Writer<'_>, out: &Out, how: How) {
-    match out {
-        Out::Null => {
-            writer.null();
-        }
-        Out::Bool(value) => {
-            writer.bool(*value);
-        }
-        Out::Long(value) => {
-            writer.i64(*value);
-        }
-        Out::Unsigned(value) => {
-            writer.u64(*value);
-        }
-        Out::Double(value) => {
-            writer.f64(*value);
-        }
-        Out::Float(value) => {
-            writer.f32(*value);
-        }
-        Out::Text(text) => {
-            writer.str(text);
-        }
-        Out::Json(value) => {
-            writer.value(value);
-        }
-        Out::List(list) => {
-            writer.begin_array();
-            for out in list {
-                value(writer, out, how);
+        match out {
+            Out::Null => writer.null(),
+            Out::Bool(value) => writer.bool(value),
+            Out::Long(value) => writer.i64(value),
+            Out::Unsigned(value) => writer.u64(value),
+            Out::Double(value) => writer.f64(value),
+            Out::Float(value) => writer.f32(value),
+            Out::Text(text) => writer.str(&text),
+            Out::Json(value) => writer.value(&value),
+            Out::List(list) => {
+                open.push(Open::List(list.into_iter()));
+                writer.begin_array()
             }
-            writer.end_array();
-        }
-        Out::Object(list) => fields(writer, list, how),
-        Out::Hits(found) => {
-            writer.begin_object();
-            documents(writer, found, how);
-            writer.end_object();
-        }
+            Out::Object(fields) => {
+                open.push(Open::Object(fields.into_iter()));
+                writer.begin_object()
+            }
+            Out::Hits(found) => {
+                writer.begin_object();
+                documents(writer, *found, how, &mut paused, pause).await;
+                writer.end_object()
+            }
+        };
+        paused.pause(writer, pause).await;
     }
 }
 
 /// `"hits":{…}`.
-fn documents(writer: &mut Writer<'_>, found: &Hits, how: How) {
+async fn documents(
+    writer: &mut Writer<'_>,
+    found: Hits,
+    how: How,
+    paused: &mut Paused,
+    pause: &impl AsyncFn(),
+) {
     let result = SearchResult {
         total: Some(Total { value: found.total, relation: Relation::Eq }),
         max_score: found.max_score,
-        hits: found.hits.clone(),
+        hits: Vec::new(),
         aggs: None,
     };
-    hits(writer, &result, how.total_as_int);
+    begin_hits(writer, &result, how.total_as_int);
+    for hit in found.hits {
+        super::search::hit(writer, &hit, how.total_as_int);
+        drop(hit);
+        paused.pause(writer, pause).await;
+    }
+    writer.end_array().end_object();
 }
 
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
 
     use super::*;
 
@@ -109,7 +132,10 @@ mod tests {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out);
         writer.begin_object();
-        aggregations(&mut writer, &vec![(Name::Typed("sterms", "t".into()), terms)], how);
+        let aggs = vec![(Name::Typed("sterms", "t".into()), terms)];
+        let written = aggregations(&mut writer, aggs, how, &async || {});
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(pin!(written).poll(&mut context), Poll::Ready(()), "nothing waits");
         writer.end_object();
         String::from_utf8(out).expect("UTF-8")
     }

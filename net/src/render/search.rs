@@ -25,6 +25,24 @@ pub struct Manner<'a> {
 /// So many bytes are written between two pauses: some 100 µs, where they are numbers.
 const BYTES_AT_ONCE: usize = 16 << 10;
 
+/// Where the last pause was, in what is written.
+pub(super) struct Paused(usize);
+
+impl Paused {
+    /// Nothing has been written since.
+    pub(super) fn new(writer: &Writer<'_>) -> Self {
+        Self(writer.written().len())
+    }
+
+    /// Pauses, where enough was written since.
+    pub(super) async fn pause(&mut self, writer: &Writer<'_>, pause: &impl AsyncFn()) {
+        if writer.written().len() - self.0 > BYTES_AT_ONCE {
+            pause().await;
+            self.0 = writer.written().len();
+        }
+    }
+}
+
 /// The answer to a search. Between hits others have their turn: a thousand of them with a thousand keys each held a
 /// core 30 ms.
 pub async fn answer(
@@ -63,20 +81,17 @@ pub async fn members(
         reply.result.max_score = Some(0.0);
     }
     begin_hits(writer, &reply.result, manner.total_as_int);
-    let mut paused = writer.written().len();
+    let mut paused = Paused::new(writer);
     // Each hit goes when it is written, so that not all of them go at once.
     for hit in std::mem::take(&mut reply.result.hits) {
         self::hit(writer, &hit, manner.total_as_int);
         drop(hit);
-        if writer.written().len() - paused > BYTES_AT_ONCE {
-            pause().await;
-            paused = writer.written().len();
-        }
+        paused.pause(writer, pause).await;
     }
     writer.end_array().end_object();
-    if let Some(found) = &reply.result.aggs {
+    if let Some(found) = reply.result.aggs.take() {
         let how = How { typed: manner.typed_keys, total_as_int: manner.total_as_int };
-        aggs::aggregations(writer, found, how);
+        aggs::aggregations(writer, found, how, pause).await;
     }
     if !reply.suggest.is_empty() {
         writer.key("suggest");
@@ -98,7 +113,7 @@ pub fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
 }
 
 /// What stands before the hits.
-fn begin_hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
+pub(super) fn begin_hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
     writer.key("hits").begin_object();
     total(writer, found.total, total_as_int);
     writer.key("max_score");

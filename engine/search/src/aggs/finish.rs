@@ -137,7 +137,7 @@ pub fn scripts_mut(aggs: &mut Aggs, each: EachScript<'_>) {
 
 fn scripts_of(agg: &mut Agg, each: EachScript<'_>) {
     match &mut agg.kind {
-        Kind::TopHits(request) => request.scripts_mut(each),
+        Kind::TopHits(request) => Arc::make_mut(request).scripts_mut(each),
         kind => {
             for values in kind.values_mut() {
                 if let Some(script) = &mut values.script {

@@ -184,7 +184,7 @@ fn one(agg: &Agg, partial: &Partial) -> (&'static str, Fields) {
             out.push((
                 plain("hits"),
                 Out::Hits(Box::new(Hits {
-                    request: Arc::new((**request).clone()),
+                    request: Arc::clone(request),
                     total: top.total,
                     max_score: score.filter(|_| request.sorts_by_score() || request.track_scores),
                     winners: top.hits[from..].to_vec(),

@@ -11,6 +11,8 @@ mod pipe;
 
 pub use pipe::{BucketScript, Gaps, MovingFn, Pipe, PipeKind, Scale};
 
+use std::sync::Arc;
+
 use crate::ast::{Query, Scalar, Script};
 use crate::request::{Order, SearchRequest, Sort};
 
@@ -75,7 +77,7 @@ pub enum Kind {
         format: Option<String>,
     },
     /// The best documents.
-    TopHits(Box<SearchRequest>),
+    TopHits(Arc<SearchRequest>),
     /// Values of the documents that come first.
     TopMetrics(TopMetrics),
     /// Moments of several fields and how they hang together.

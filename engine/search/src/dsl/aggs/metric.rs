@@ -1,5 +1,7 @@
 //! Aggregations that make a number or a few.
 
+use std::sync::Arc;
+
 use json::spanned::{Kind as Json, Node};
 
 use super::super::context::{Fault, Read, Takes, boolean, int, members, object, text};
@@ -354,7 +356,7 @@ pub fn top_hits(node: &Node) -> Read<Kind> {
             }
         }
     }
-    Ok(Kind::TopHits(Box::new(request)))
+    Ok(Kind::TopHits(Arc::new(request)))
 }
 
 /// `top_metrics`.
