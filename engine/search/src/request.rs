@@ -2,6 +2,7 @@
 //!
 //! Plain data; every core may hold a copy.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use script::Context;
@@ -104,6 +105,10 @@ pub struct SearchRequest {
     pub families: bool,
     /// There may be scripts in it.
     pub scripted: bool,
+    /// Queries of it may name documents that are to be looked up.
+    pub looks_up: bool,
+    /// The kinds of its queries, where it was read as a search.
+    pub kinds: BTreeSet<&'static str>,
     /// All that matches is wanted, however much: the search for families.
     pub whole: bool,
     /// Where more shards than this are asked, those that cannot match are passed over
@@ -159,6 +164,8 @@ impl Default for SearchRequest {
             stars: 0,
             families: false,
             scripted: false,
+            looks_up: true,
+            kinds: BTreeSet::new(),
             whole: false,
             shards_unfiltered_max: None,
             reduce_at_once: REDUCE_AT_ONCE,

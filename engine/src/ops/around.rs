@@ -32,7 +32,7 @@ impl<E: Env> Core<E> {
         let Some(collapse) = &request.collapse else { return Ok(()) };
         for inner in &collapse.inner_hits {
             for hit in hits.iter_mut() {
-                let asked = of_group(request, &collapse.field, inner, hit);
+                let asked = Arc::new(of_group(request, &collapse.field, inner, hit));
                 // Boxed: this search never expands again, but its type could.
                 let run = self.run(gate, SEARCH, held, &asked, true, begin).await?;
                 let found = Box::pin(self.present(&asked, run, true, begin)).await?;

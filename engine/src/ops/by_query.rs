@@ -429,7 +429,7 @@ impl<E: Env> Core<E> {
 
     async fn do_part(self: &Rc<Self>, part: &Part<'_>, control: &TaskControl) -> Result<Done> {
         let mut done = Done::default();
-        let mut request = part.request.clone();
+        let mut request = Arc::new(part.request.clone());
         let mut left = part.docs_max;
         loop {
             if control.cancelled().is_some() {
@@ -439,7 +439,7 @@ impl<E: Env> Core<E> {
             if size == 0 {
                 return Ok(done);
             }
-            request.size = size as u32;
+            Arc::make_mut(&mut request).size = size as u32;
             let begun = self.env.clock().monotonic();
             let asked = Asked::new(part.gate, &request, Source::Call(&part.call.search), false);
             let run = self.find(asked, &part.held, part.begin).await?;
@@ -449,13 +449,15 @@ impl<E: Env> Core<E> {
             }
             let last = run.merged.winners.last().map(|last| last.ranked.keys.as_slice().into());
             let reply = self.bring(asked, run, part.begin).await?;
-            request.resume = last.or(request.resume);
+            if last.is_some() {
+                Arc::make_mut(&mut request).resume = last;
+            }
             done.timed_out |= reply.timed_out;
             if request.total == TrackTotal::Exact {
                 let found = reply.result.total.map_or(0, |total| total.value);
                 let total = found.min(part.docs_max.unwrap_or(u64::MAX));
                 part.progress.count(|status| status.total = total);
-                request.total = TrackTotal::No;
+                Arc::make_mut(&mut request).total = TrackTotal::No;
             }
             let hits = reply.result.hits;
             if hits.is_empty() {

@@ -133,9 +133,9 @@ impl<E: Env> Core<E> {
         one_to_read(gate, ACTION, &self.state(), &call.index, self.now_ms())?;
         let held = self.hold(gate, ACTION, &search).await?;
         let here = held.first().map_or("", |held| &*held.name);
-        let request = &*self.looked_up(gate, here, &request).await?;
+        let request = self.looked_up(gate, here, &Arc::new(request)).await?;
         let begin = self.env.clock().monotonic();
-        let request = &*self.with_families(gate, ACTION, &held, request, begin).await?;
+        let request = &self.with_families(gate, ACTION, &held, request, begin).await?;
         let targets = self.targets_of(gate, ACTION, &held, request).await?;
         let Some(mut target) = targets.first() else {
             return Err(Error::index_not_found(&call.index, "index_or_alias"));
@@ -220,7 +220,7 @@ impl<E: Env> Core<E> {
             }
         }
         let here = held.first().map_or("", |held| &*held.name);
-        let request = &*self.looked_up(gate, here, &request).await?;
+        let request = &self.looked_up(gate, here, &Arc::new(request)).await?;
         let targets = self.targets_of(gate, VALIDATE, &held, request).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let mut asked = 0;

@@ -7,8 +7,8 @@
 //!    aliases bind the outer one alone.
 //! 2. What the inner search finds is counted as memory, like the hits of any search.
 
-use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use env::Env;
@@ -29,18 +29,18 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// As a search.
-    pub(super) async fn with_families<'a>(
+    pub(super) async fn with_families(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
         held: &[HeldShard],
-        request: &'a SearchRequest,
+        request: Arc<SearchRequest>,
         begin: Duration,
-    ) -> Result<Cow<'a, SearchRequest>> {
+    ) -> Result<Arc<SearchRequest>> {
         if !request.families {
-            return Ok(Cow::Borrowed(request));
+            return Ok(request);
         }
-        let mut request = request.clone();
+        let mut request = Arc::unwrap_or_clone(request);
         let mut asked = Vec::new();
         each(&mut request, &mut |family| asked.push(family.clone()));
         let mut found = Vec::with_capacity(asked.len());
@@ -50,7 +50,7 @@ impl<E: Env> Core<E> {
         }
         let mut found = found.into_iter();
         each(&mut request, &mut |family| family.found = found.next());
-        Ok(Cow::Owned(request))
+        Ok(Arc::new(request))
     }
 
     /// The families of all indices that are held.
@@ -72,6 +72,7 @@ impl<E: Env> Core<E> {
                 shards.iter().map(|it| HeldShard { filters: Vec::new(), ..it.clone() }).collect();
             let mut request = inner(family, &tie);
             request.costly = costly;
+            let request = Arc::new(request);
             let run = Box::pin(self.run(gate, action, &shards, &request, false, begin)).await?;
             found.push(Found { index: index.name.to_string(), parents: families(family, &run) });
         }

@@ -1,8 +1,8 @@
 //! Documents that a query names are read before it meets an index: the values of a `terms` query
 //! that stand in one, and those that others should be like.
 
-use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use env::Env;
 use json::Value;
@@ -20,21 +20,24 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A missing index, or a gate that says no.
-    pub(super) async fn looked_up<'a>(
+    pub(super) async fn looked_up(
         self: &Rc<Self>,
         gate: &dyn Gate,
         index: &str,
-        request: &'a SearchRequest,
-    ) -> Result<Cow<'a, SearchRequest>> {
+        request: &Arc<SearchRequest>,
+    ) -> Result<Arc<SearchRequest>> {
         let compiled = request.scripted.then(|| self.with_programs(request));
-        let request = compiled.unwrap_or(Cow::Borrowed(request));
+        let request = compiled.map_or_else(|| Arc::clone(request), Arc::new);
+        if !request.looks_up {
+            return Ok(request);
+        }
         let queries = [&request.query, &request.post_filter];
         let rescored = request.rescore.iter().any(|rescore| rescore.query.looks_up());
         let aggregated = search::aggs::looks_up(&request.aggs);
         if !aggregated && !rescored && !queries.into_iter().flatten().any(Query::looks_up) {
             return Ok(request);
         }
-        let mut request = request.into_owned();
+        let mut request = Arc::unwrap_or_clone(request);
         for query in [&mut request.query, &mut request.post_filter].into_iter().flatten() {
             self.look_up(gate, index, query).await?;
         }
@@ -44,7 +47,7 @@ impl<E: Env> Core<E> {
         for rescore in &mut request.rescore {
             self.look_up(gate, index, &mut rescore.query).await?;
         }
-        Ok(Cow::Owned(request))
+        Ok(Arc::new(request))
     }
 
     /// Looks up all that a query names; `index` stands where a name is missing.

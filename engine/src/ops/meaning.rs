@@ -241,7 +241,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         action: &'static str,
         held: &[HeldShard],
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
     ) -> Result<Leaving<E, Vec<Target>>> {
         let state = self.state();
         let boosts = self.boosts(request).await?;
@@ -321,7 +321,7 @@ impl<E: Env> Core<E> {
     async fn bind_away(
         &self,
         boosted: (&Arc<Index>, f32),
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
         sight: Sight<'_>,
         (whole, limits): (&Limits, &Limits),
         steps: &mut u64,
@@ -340,7 +340,7 @@ impl<E: Env> Core<E> {
                 return meaning;
             }
         }
-        let (request, limits) = (request.clone(), limits.clone());
+        let (request, limits) = (Arc::clone(request), limits.clone());
         let (found, seen) = (sight.found.cloned(), sight.seen.cloned());
         let bind = Arc::new(move |steps: u64| {
             let sight = Sight { found: found.as_ref(), seen: seen.as_ref() };

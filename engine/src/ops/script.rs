@@ -4,7 +4,6 @@
 //! (`script.max_compilations_rate`): a caller who writes values into the source, in place of
 //! parameters, would else spend the core's time on compiling.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,13 +131,13 @@ impl<E: Env> Core<E> {
     }
 
     /// The request with all its scripts compiled; what is wrong with one is told where it is used.
-    pub(super) fn with_programs<'a>(&self, request: &SearchRequest) -> Cow<'a, SearchRequest> {
+    pub(super) fn with_programs(&self, request: &SearchRequest) -> SearchRequest {
         let mut request = request.clone();
         request.scripts_mut(&mut |script, context| {
             let program = self.program(&script.source, &script.lang, context);
             script.compiled = Some(program.map_err(|refused| Box::new(refused.of_shard())));
         });
-        Cow::Owned(request)
+        request
     }
 
     fn program(

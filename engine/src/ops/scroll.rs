@@ -73,11 +73,13 @@ impl<E: Env> Core<E> {
         request.scrolls = true;
         request.tiebreak = Tiebreak::Hidden;
         request.total = TrackTotal::Exact;
+        let request = Arc::new(request);
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &held, begin).await?;
         let after = run.merged.winners.last().map(|winner| winner.ranked.keys.as_slice().into());
         let (total, max_score) = (run.merged.total, run.merged.max_score);
         let mut reply = self.bring(asked, run, begin).await?;
+        let mut request = Arc::unwrap_or_clone(request);
         request.total = TrackTotal::No;
         let context = Context {
             owner: gate.owner().to_owned(),
@@ -123,6 +125,7 @@ impl<E: Env> Core<E> {
             // The first page was empty, so all are.
             request.size = 0;
         }
+        let request = Arc::new(request);
         let source = Arc::clone(&scrolling.source);
         let asked = Asked::new(gate, &request, Source::Kept(&source), scrolling.partial_results);
         let run = self.find(asked, &shards, begin).await?;
@@ -255,6 +258,7 @@ impl<E: Env> Core<E> {
                 held.into()
             }
         };
+        let request = Arc::new(request);
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &shards, begin).await?;
         let mut reply = self.bring(asked, run, begin).await?;

@@ -230,6 +230,7 @@ impl<E: Env> Core<E> {
             ]));
         }
         let held = self.hold(gate, SEARCH, call).await?;
+        let request = self.leaving(Arc::new(request.stay()), is_large);
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &held, begin).await?;
         let mut reply = self.bring(asked, run, begin).await?;
@@ -245,7 +246,7 @@ impl<E: Env> Core<E> {
         let begin = self.env.clock().monotonic();
         let request = self.read_request(&call.body, &call.params, dsl::parse_count).await?;
         let is_large = request.is_large(1);
-        let request = self.leaving(request, is_large);
+        let request = self.leaving(Arc::new(request), is_large);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         let held = self.hold(gate, SEARCH, call).await?;
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
@@ -263,14 +264,14 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         action: &'static str,
         held: &[HeldShard],
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
         partial_results: bool,
         begin: Duration,
     ) -> Result<Run<E>> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
-        let request = &*self.looked_up(gate, here, request).await?;
-        let request = &*self.with_families(gate, action, held, request, begin).await?;
+        let request = self.looked_up(gate, here, request).await?;
+        let request = &self.with_families(gate, action, held, request, begin).await?;
         // Each core runs one script at a time of a search, as long as it runs at all.
         let scripts = search::scripted::HEAP_BYTES * usize::from(self.shared.config.cores);
         let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;

@@ -4,7 +4,7 @@
 //! Each core counts in a table of its own; who asks adds the tables up. Queries and parts count once
 //! a search, an aggregation once for each shard that it reads, as on Elasticsearch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::CoreId;
@@ -71,13 +71,10 @@ impl SearchUses {
 impl<E: Env> Core<E> {
     /// Counts a search that was asked.
     pub(crate) fn count_search(&self, request: &SearchRequest) {
-        let mut names = BTreeSet::new();
-        let asked = [&request.query, &request.post_filter];
-        asked.into_iter().flatten().for_each(|query| query.names(&mut names));
         let mut counts = self.shared.search_uses.of(self.id);
         counts.total += 1;
-        for name in names {
-            *counts.queries.entry(name).or_default() += 1;
+        for name in &request.kinds {
+            *counts.queries.entry(*name).or_default() += 1;
         }
         for section in sections(request) {
             *counts.sections.entry(section).or_default() += 1;

@@ -130,7 +130,7 @@ pub(crate) struct Told {
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     gate: &'a dyn Gate,
-    request: &'a SearchRequest,
+    request: &'a Arc<SearchRequest>,
     source: Source<'a>,
     partial_results: bool,
 }
@@ -147,7 +147,7 @@ pub(crate) enum Source<'a> {
 impl<'a> Asked<'a> {
     pub(crate) fn new(
         gate: &'a dyn Gate,
-        request: &'a SearchRequest,
+        request: &'a Arc<SearchRequest>,
         source: Source<'a>,
         partial_results: bool,
     ) -> Self {

@@ -36,7 +36,7 @@ impl<E: Env> Core<E> {
     /// What is suggested beside the hits. Walks through dictionaries take what they take, so a worker does them.
     pub(super) async fn suggested(
         self: &Rc<Self>,
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
         targets: &[Target],
         shards: &mut Shards,
         mut watched: Option<&mut Watched<E>>,

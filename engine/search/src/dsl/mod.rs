@@ -43,6 +43,8 @@ pub use query_string::{URL_PARAMS as URL_QUERY_PARAMS, of_url as query_of_url};
 pub(crate) use sort::by_name;
 pub use sort::of_url as sort_of_url;
 
+use std::collections::BTreeSet;
+
 use crate::ast::{FunctionKind, Node, Query};
 use crate::error::{Error, Result};
 use crate::request::SearchRequest;
@@ -66,6 +68,10 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     request.warnings = deprecated(&mut request, text);
     params::search(&mut request, params)?;
     body::validate(&request)?;
+    let asked = [&request.query, &request.post_filter];
+    let mut kinds = BTreeSet::new();
+    asked.into_iter().flatten().for_each(|query| query.names(&mut kinds));
+    request.kinds = kinds;
     Ok(request)
 }
 
@@ -135,6 +141,9 @@ fn foresee(request: &mut SearchRequest, text: &str, params: &[(String, String)])
     request.text_bytes = text.len();
     let stars = |text: &str| text.bytes().filter(|byte| *byte == b'*').count();
     request.stars = stars(text) + params.iter().map(|(_, value)| stars(value)).sum::<usize>();
+    // What is escaped or wrapped may spell anything.
+    let naming = ["more_like_this", "\"index\"", "wrapper", "\\u"];
+    request.looks_up = naming.iter().any(|word| text.contains(word));
     // They look at all fields where they name none.
     let wide = ["query_string", "multi_match", "more_like_this"];
     request.stars += wide.iter().map(|name| text.matches(name).count()).sum::<usize>();

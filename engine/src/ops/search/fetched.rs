@@ -1,23 +1,15 @@
 //! One winner is read: here, or by a worker where that may take long.
 
-use std::cell::OnceCell;
-
 use super::*;
 
 /// A request on whose behalf winners are read.
 pub(in crate::ops) struct Asking<'a> {
-    pub(in crate::ops) request: &'a SearchRequest,
-    /// The same for workers, copied when the first of them is needed.
-    lent: OnceCell<Arc<SearchRequest>>,
+    pub(in crate::ops) request: &'a Arc<SearchRequest>,
 }
 
 impl<'a> Asking<'a> {
-    pub(in crate::ops) fn new(request: &'a SearchRequest) -> Self {
-        Self { request, lent: OnceCell::new() }
-    }
-
-    fn lend(&self) -> Arc<SearchRequest> {
-        Arc::clone(self.lent.get_or_init(|| Arc::new(self.request.clone())))
+    pub(in crate::ops) fn new(request: &'a Arc<SearchRequest>) -> Self {
+        Self { request }
     }
 }
 
@@ -40,7 +32,7 @@ impl<E: Env> Core<E> {
         let fetch = Fetch::new(request, &target.index.name, columns);
         let pace = Pace::of(&fetch, plan, ranked)?;
         let mut hit = if pace != Pace::Short {
-            let (request, index) = (asking.lend(), Arc::clone(&target.index));
+            let (request, index) = (Arc::clone(asking.request), Arc::clone(&target.index));
             let (columns, plan, ranked) = (Arc::clone(columns), Arc::clone(plan), ranked.clone());
             let job = move || fetched(&Fetch::new(&request, &index.name, &columns), &plan, &ranked);
             self.fetch_at(pace, job).await?

@@ -8,7 +8,7 @@ impl<E: Env> Core<E> {
     /// Winners become hits.
     pub(in crate::ops) async fn present(
         self: &Rc<Self>,
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
         run: Run<E>,
         partial_results: bool,
         begin: Duration,
