@@ -13,7 +13,8 @@
 //! 3. While a [`Folder`] is locked, no other process serves from it, also where somebody removes the file
 //!    that says which one does.
 //! 4. What belongs together is not made anew where a part of it is lost: who the node is beside anything it held, a
-//!    keystore beside users and keys, users and keys or the cluster state beside the node that had some.
+//!    keystore beside users and keys, users and keys or the cluster state beside the node that had some. A folder that
+//!    was emptied is lost as one that is gone; that it is to begin anew is said by a file in it ([`ANEW`]).
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -31,6 +32,9 @@ use crate::failure::{Code, Failure, Result};
 
 /// The form of identity and keystore that this program writes and reads.
 const FORMAT: u64 = 1;
+
+/// The file by which an operator says that a part of the folder is to begin anew. It goes once that is done.
+const ANEW: &str = "anew";
 
 /// So often whoever waits for a file looks again.
 const LOOK: Duration = Duration::from_millis(10);
@@ -226,7 +230,7 @@ impl Folder {
                     &self.path.join("node"),
                     "or what was in it, and with it the ids by which others know this node and its cluster, and the \
                      secret by which tokens are told",
-                    r#"write {"format":1} into node/identity: new ids are drawn then. Move the folder authz away, too, and make an empty one in its place: `elastic` gets a new password, and users, roles, API keys and clients are to be made again"#,
+                    r#"write {"format":1} into node/identity: new ids are drawn then. Move the folder authz away, too, and make one in its place with nothing but an empty file `anew` in it: `elastic` gets a new password, and users, roles, API keys and clients are to be made again"#,
                 ));
             }
             return Err(lost(
@@ -265,8 +269,8 @@ impl Folder {
         self.claim(
             Part::Authz,
             "and with it all users, roles, API keys and grants of this node",
-            "make an empty folder there: `elastic` gets a new password then, and everything else is to be made \
-             again",
+            "make a folder there with nothing but an empty file `anew` in it: `elastic` gets a new password then, \
+             and everything else is to be made again",
         )
     }
 
@@ -279,7 +283,8 @@ impl Folder {
         self.claim(
             Part::Cluster,
             "and with it which indices, aliases, templates and settings there are",
-            "make an empty folder there, and move the folder indices away: all of them are to be made again",
+            "make a folder there with nothing but an empty file `anew` in it, and move the folder indices away: all \
+             of them are to be made again",
         )
     }
 
@@ -288,17 +293,69 @@ impl Folder {
         if self.is_lost(part)? {
             return Err(lost(&self.part(part), with_it, otherwise));
         }
+        if self.is_emptied(part)? {
+            return Err(lost(&self.part(part).join(consensus::snapshot::NAME), with_it, otherwise));
+        }
         let (path, identity) = (self.part(part), self.node("identity"));
         let made = make_private(&path).and_then(|()| sync_folder_of(&path));
         made.map_err(|error| Failure::file("making", &path, &error))?;
         let mut value = read_sealed(&identity)?.unwrap_or_else(Value::object);
-        if notes(&value, part) {
+        if notes(&value, part.noted()) {
             return Ok(());
         }
         let Some(members) = value.as_object_mut() else { return Ok(()) };
         members.remove("checksum");
         members.insert(part.noted(), true);
         save(&identity, sealed(&value).as_bytes(), 0o600)
+    }
+
+    /// Notes which parts hold something now, so that they are not taken for new ones when that is lost; for whoever
+    /// has seen them begin.
+    ///
+    /// # Errors
+    /// The note cannot be written, or is not what was written before.
+    pub fn note_filled(&self) -> Result<()> {
+        let identity = self.node("identity");
+        let mut value = read_sealed(&identity)?.unwrap_or_else(Value::object);
+        let mut is_new = false;
+        for part in [Part::Cluster, Part::Authz] {
+            let path = self.part(part);
+            if !path.join(consensus::snapshot::NAME).is_file() {
+                continue;
+            }
+            if !notes(&value, part.filled())
+                && let Some(members) = value.as_object_mut()
+            {
+                members.insert(part.filled(), true);
+                is_new = true;
+            }
+        }
+        if is_new {
+            if let Some(members) = value.as_object_mut() {
+                members.remove("checksum");
+            }
+            save(&identity, sealed(&value).as_bytes(), 0o600)?;
+        }
+        for part in [Part::Cluster, Part::Authz].map(|part| self.part(part)) {
+            if part.join(consensus::snapshot::NAME).is_file() {
+                remove(&part.join(ANEW))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does the folder of such a part stand, and is what was in it gone? One whose first start was cut short holds
+    /// nothing yet, nor does one that is to begin anew.
+    ///
+    /// # Errors
+    /// Who the node is cannot be read.
+    pub fn is_emptied(&self, part: Part) -> Result<bool> {
+        let path = self.part(part);
+        if [consensus::snapshot::NAME, ANEW].iter().any(|name| path.join(name).exists()) {
+            return Ok(false);
+        }
+        let identity = read_sealed(&self.node("identity"))?;
+        Ok(path.is_dir() && identity.is_some_and(|value| notes(&value, part.filled())))
     }
 
     /// Was there such a part, and is it gone?
@@ -309,7 +366,7 @@ impl Folder {
         if self.part(part).is_dir() {
             return Ok(false);
         }
-        if read_sealed(&self.node("identity"))?.is_some_and(|value| notes(&value, part)) {
+        if read_sealed(&self.node("identity"))?.is_some_and(|value| notes(&value, part.noted())) {
             return Ok(true);
         }
         // Before it was noted, users and keys were never made without a cluster state.
@@ -323,7 +380,10 @@ impl Folder {
 
     fn has_entries(&self, name: &str) -> bool {
         let entries = std::fs::read_dir(self.path.join(name));
-        entries.is_ok_and(|mut entries| entries.next().is_some())
+        let is_held = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.is_ok_and(|entry| entry.file_name() != ANEW)
+        };
+        entries.is_ok_and(|mut entries| entries.any(is_held))
     }
 
     fn part(&self, part: Part) -> PathBuf {
@@ -343,8 +403,8 @@ impl Folder {
             return Err(lost(
                 &path,
                 "and no token, code or session that users and clients hold can be told without it",
-                "move the folder authz away and make an empty one in its place: `elastic` gets a new password \
-                 then, and users, roles, API keys and clients are to be made again",
+                "move the folder authz away and make one in its place with nothing but an empty file `anew` in it: \
+                 `elastic` gets a new password then, and users, roles, API keys and clients are to be made again",
             ));
         }
         let mut pepper = [0; PEPPER_BYTES];
@@ -383,18 +443,26 @@ impl Part {
         }
     }
 
-    /// The member of the identity that notes it.
+    /// The member of the identity that notes its folder.
     const fn noted(self) -> &'static str {
         match self {
             Self::Cluster => "state",
             Self::Authz => "authz",
         }
     }
+
+    /// The member of the identity that notes that there is something in it.
+    const fn filled(self) -> &'static str {
+        match self {
+            Self::Cluster => "state_filled",
+            Self::Authz => "authz_filled",
+        }
+    }
 }
 
-/// Does the identity note that such a part was made?
-fn notes(identity: &Value, part: Part) -> bool {
-    identity.get(part.noted()) == Some(&Value::Bool(true))
+/// Does the identity note this?
+fn notes(identity: &Value, member: &str) -> bool {
+    identity.get(member) == Some(&Value::Bool(true))
 }
 
 /// A part of the data folder is gone, and is not made anew without a word.

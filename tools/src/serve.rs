@@ -168,7 +168,7 @@ pub fn run(options: &Serve) -> Result<()> {
     let door = (listener, shares, oauth);
     let node = Node::start(&settings, &folder, info, door, &probe)?;
     wait_for_signals(signals, &node)?;
-    let result = node.live(told, certificates, options);
+    let result = node.live(&folder, told, certificates, options);
     drop(lock);
     result
 }
@@ -377,6 +377,7 @@ impl Node {
     /// Lives until a signal or a failure.
     fn live(
         mut self,
+        folder: &Folder,
         mut told: ready::Told,
         mut certificates: Option<Certificates>,
         options: &Serve,
@@ -392,6 +393,13 @@ impl Node {
             };
             match event {
                 Ok(Event::Up { keeper, first, enrollment }) => {
+                    // A full disk is no reason not to serve: the next start notes it.
+                    if let Err(failure) = folder.note_filled() {
+                        tracing::warn!(
+                            "it is not noted that the node holds something, so that a loss of all of it would not be \
+                             seen at the next start: {failure}"
+                        );
+                    }
                     let mut tls = None;
                     if let Some(made) = certificates.take() {
                         let made =

@@ -57,8 +57,9 @@ fn users_and_keystore_are_not_made_anew_where_one_of_them_is_lost() {
     std::fs::remove_dir(&authz).expect("empty still");
     let failure = folder.claim_authz().expect_err("lost");
     assert!(failure.sentence.contains("authz is missing"), "{failure}");
-    assert!(failure.sentence.contains("make an empty folder there"), "{failure}");
+    assert!(failure.sentence.contains("make a folder there with nothing but an empty file `anew`"));
     std::fs::create_dir(&authz).expect("as it says");
+    std::fs::write(authz.join(ANEW), "").expect("as it says");
     folder.claim_authz().expect("somebody decided so");
     std::fs::write(authz.join("snapshot"), b"users").expect("written");
     std::fs::remove_file(folder.node("keystore")).expect("lost");
@@ -91,6 +92,59 @@ fn a_lost_cluster_state_is_not_made_anew_beside_what_the_node_held() {
     assert!(!folder.is_lost(Part::Cluster).expect("read"), "its first start was cut short");
     std::fs::write(folder.path().join("authz/snapshot"), b"users").expect("written");
     folder.claim_cluster().expect_err("lost");
+}
+
+/// The folder stood, so an empty state was made in it without a word, and `elastic` got a new password.
+#[test]
+fn a_folder_that_was_emptied_is_lost_and_one_whose_first_start_was_cut_short_is_not() {
+    let temporary = Temporary::new("emptied");
+    let folder = Folder::make(&temporary.0).expect("made");
+    let random = runtime::RuntimeRandom::new();
+    folder.identity(&random).expect("drawn");
+    let claim = |part: Part| match part {
+        Part::Cluster => folder.claim_cluster(),
+        Part::Authz => folder.claim_authz(),
+    };
+    let both = [Part::Cluster, Part::Authz];
+    for round in 0..2 {
+        both.iter().for_each(|part| claim(*part).expect("the first start is cut short"));
+        folder.note_filled().expect("nothing to note");
+        assert!(both.iter().all(|part| !folder.is_emptied(*part).expect("read")), "{round}");
+    }
+    folder.make_keystore(&random).expect("made");
+    let snapshot = |part: Part| temporary.0.join(part.folder()).join("snapshot");
+    for part in both {
+        std::fs::write(snapshot(part), "all of it").expect("written");
+        folder.note_filled().expect("noted");
+    }
+    for part in both {
+        claim(part).expect("it is there");
+        std::fs::remove_file(snapshot(part)).expect("lost");
+        // What a log holds is of no use without it.
+        std::fs::write(snapshot(part).with_file_name("log-1"), "the rest").expect("written");
+        let failure = claim(part).expect_err("lost");
+        let missing = format!("{}/snapshot is missing", part.folder());
+        assert!(failure.sentence.contains(&missing), "{failure}");
+        assert!(failure.sentence.contains("nothing but an empty file `anew` in it"), "{failure}");
+        std::fs::remove_file(snapshot(part).with_file_name("log-1")).expect("moved away");
+        claim(part).expect_err("empty, and lost as before");
+        let anew = snapshot(part).with_file_name(ANEW);
+        std::fs::write(&anew, "").expect("as it says");
+        claim(part).expect("somebody decided so");
+        folder.note_filled().expect("that start is cut short");
+        claim(part).expect("the next one begins anew");
+        folder.make_keystore(&random).expect("it stays");
+        std::fs::write(snapshot(part), "another").expect("written");
+        folder.note_filled().expect("noted");
+        assert!(!anew.exists(), "it is said once");
+        std::fs::remove_file(snapshot(part)).expect("lost again");
+        claim(part).expect_err("nobody said so again");
+        std::fs::write(snapshot(part), "another").expect("brought back");
+    }
+    std::fs::remove_file(snapshot(Part::Authz)).expect("moved away");
+    std::fs::write(snapshot(Part::Authz).with_file_name(ANEW), "").expect("as it says");
+    std::fs::remove_file(folder.node("keystore")).expect("lost");
+    folder.make_keystore(&random).expect("nothing was hashed by it");
 }
 
 #[test]
