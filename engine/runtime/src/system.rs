@@ -101,6 +101,13 @@ pub fn prefer_short_slices() -> io::Result<()> {
     checked(set as libc::c_int).map(drop)
 }
 
+/// The priority of the calling thread: 0 (normal) to 19 (lowest).
+#[cfg(test)]
+pub(crate) fn niceness() -> i32 {
+    // SAFETY: takes numbers only. On Linux, 0 names the calling thread, not the whole process.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
+}
+
 /// The allocator's name for the setting below: its place in `mi_option_e`, for which the binding has
 /// no constant.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
@@ -407,11 +414,7 @@ mod tests {
 
     #[test]
     fn a_thread_may_ask_for_short_slices_and_keeps_its_priority() {
-        let niceness = || {
-            // SAFETY: takes numbers only; 0 names the calling thread.
-            unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
-        };
-        let thread = std::thread::spawn(move || {
+        let thread = std::thread::spawn(|| {
             lower_priority(3).expect("needs no privilege");
             prefer_short_slices().expect("needs no privilege");
             niceness()

@@ -5,7 +5,7 @@
 //! | pool        | threads                          | priority | for                                     |
 //! |-------------|----------------------------------|----------|-----------------------------------------|
 //! | `heavy`     | half the cores, at least one     | lowest   | merges, dictionaries                    |
-//! | `documents` | the cores and one, at least four | lowest   | large documents, and costly ones        |
+//! | `documents` | the cores and one, at least four | low      | large documents, and costly ones        |
 //! | `search`    | the cores and one, at least four | lowest   | steps of searches that no core can give |
 //! | `short`     | one, or as set                   | low      | password hashes: somebody waits         |
 //! | `files`     | one for each core                | normal   | calls that io_uring does not offer      |
@@ -18,6 +18,13 @@
 //! So it is with documents, for an analyzer may make seconds of 80 KB: there an index is what a caller is there, and
 //! those of other indices have turns and a thread. How long one may take is bounded by whoever asks. Those of the
 //! same index wait for it where all threads but one have some of these.
+//!
+//! The lowest priority is a seventieth of what a thread of any other process gets on the same processor: a document
+//! of a second of work took more than a minute beside a compiler, while its writer waited. So documents have that of
+//! the short jobs, a third of the normal one: executors, which wait more than they run, still come before them, and
+//! how much work one document may be is bounded. Merges nobody waits for, and they may be held up. Long steps of
+//! searches stay lowest: a caller may have hundreds of them, without end, and executors are to feel none of it; who
+//! asks for one may give it a `timeout`.
 //!
 //! Always true
 //! 1. A job that panics ends alone: its caller gets an error, the thread goes on.
@@ -40,6 +47,12 @@ use line::Line;
 pub use line::OfOne;
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// Of threads for whose work somebody waits.
+const NICENESS_LOW: i32 = 5;
+
+/// Of threads that are to hold up nothing else.
+const NICENESS_LOWEST: i32 = 19;
 
 /// How a pool is made.
 #[derive(Clone, Debug)]
@@ -290,28 +303,28 @@ impl Workers {
             heavy: Pool::start(&PoolOptions {
                 name: "heavy",
                 threads: cores / 2,
-                niceness: 19,
+                niceness: NICENESS_LOWEST,
                 waiting_max: 1024,
                 of_one: OfOne::ALL,
             })?,
             documents: Pool::start(&PoolOptions {
                 name: "documents",
                 threads: many,
-                niceness: 19,
+                niceness: NICENESS_LOW,
                 waiting_max: 1024,
                 of_one,
             })?,
             search: Pool::start(&PoolOptions {
                 name: "search",
                 threads: many,
-                niceness: 19,
+                niceness: NICENESS_LOWEST,
                 waiting_max: 1024,
                 of_one,
             })?,
             short: Pool::start(&PoolOptions {
                 name: "short",
                 threads: short.threads,
-                niceness: 5,
+                niceness: NICENESS_LOW,
                 waiting_max: short.waiting_max,
                 of_one: OfOne::ALL,
             })?,
@@ -417,6 +430,18 @@ mod tests {
         for job in greedy {
             assert_eq!(job.asks.join().expect("no panic"), Ok(()));
         }
+    }
+
+    /// Beside other processes a document had next to nothing of a processor, at the lowest priority.
+    #[test]
+    fn threads_that_read_documents_are_not_at_the_lowest_priority() {
+        let workers = Workers::start(1, Short::default()).expect("threads can be made");
+        let of = |pool: &Pool| block_on(pool.run("niceness", system::niceness)).expect("it runs");
+        // Whoever runs this may have lowered it for all.
+        let at_least = |niceness: i32| niceness.max(system::niceness());
+        assert_eq!(of(&workers.short), of(&workers.documents));
+        assert_eq!(of(&workers.heavy), at_least(NICENESS_LOWEST));
+        assert!(of(&workers.documents) <= at_least(NICENESS_LOW));
     }
 
     /// One document of three multiplexers took the one thread for four seconds, and with it every index.
