@@ -5,10 +5,10 @@
 
 use base::hash::Map;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::FieldNo;
-use env::Env;
-use search::plan::gather::Gathered;
+use env::{Env, Spawn};
 use search::plan::weigh::{Among, Statistics};
 use search::plan::{Bound, Plan};
 use search::score::bm25::FieldStats;
@@ -16,49 +16,58 @@ use search::score::model::TermCount;
 use segment::View;
 
 use super::meaning::{State, Target};
+use super::weigh::Known;
 use crate::core::Core;
 use crate::error::Result;
 
-/// What a shard counts, and the terms of patterns in it.
-pub(super) struct Counts {
-    statistics: Statistics,
-    terms: Gathered,
-}
-
 impl<E: Env> Core<E> {
-    /// The sums of what all targets count, for each in the numbers of its index.
+    /// The sums of what all targets count, for each in the numbers of its index; of no more targets than were
+    /// counted when the deadline passed.
     ///
     /// # Errors
     /// Damage, or too little memory.
-    pub(super) async fn count_together(&self, targets: &[Target]) -> Result<Vec<Counts>> {
+    pub(super) async fn count_together(
+        &self,
+        targets: &[Target],
+        deadline: Option<Duration>,
+    ) -> Result<Vec<Known>> {
         let mut fields: Map<String, FieldStats> = Map::default();
         let mut terms: Map<(String, Box<[u8]>), TermCount> = Map::default();
-        let mut told: Vec<Counts> = Vec::with_capacity(targets.len());
+        let mut told: Vec<Known> = Vec::with_capacity(targets.len());
         for target in targets {
-            let mut own = Counts { statistics: Statistics::default(), terms: Gathered::new() };
+            let mut own = Known::default();
             if let State::Ready(view, meaning) = &target.state {
+                if self.is_late(deadline) {
+                    break;
+                }
                 let bound = meaning.bound();
-                own.terms = self.gather(bound, view, view).await?;
-                let (terms, own) = (&own.terms, &mut own.statistics);
-                self.weigh_as(bound, view, terms, |own| Among::Tell(own), own)?;
+                let gathered = self.gather(bound, view, view, deadline).await?;
+                let Some(gathered) = gathered else { break };
+                let known = (gathered, Statistics::default());
+                let made = self.weigh_as(bound, view, known, |own| Among::Tell(own), deadline);
+                let Some((_, known)) = made.await? else { break };
+                own = known;
             }
-            for (no, stats) in &own.statistics.fields {
+            let (_, statistics) = &own;
+            for (no, stats) in &statistics.fields {
                 let sum = fields.entry(name(target, *no)).or_default();
                 sum.doc_count += stats.doc_count;
                 sum.term_freq_sum += stats.term_freq_sum;
             }
-            for ((no, term), count) in &own.statistics.terms {
+            for (round, ((no, term), count)) in statistics.terms.iter().enumerate() {
+                self.env.spawn().yield_at(round).await;
                 let sum = terms.entry((name(target, *no), term.clone())).or_default();
                 sum.docs += count.docs;
                 sum.times += count.times;
             }
             told.push(own);
         }
-        for (target, Counts { statistics: own, .. }) in targets.iter().zip(&mut told) {
+        for (target, (_, own)) in targets.iter().zip(&mut told) {
             for (no, stats) in &mut own.fields {
                 *stats = fields.get(&name(target, *no)).copied().unwrap_or(*stats);
             }
-            for ((no, term), freq) in &mut own.terms {
+            for (round, ((no, term), freq)) in own.terms.iter_mut().enumerate() {
+                self.env.spawn().yield_at(round).await;
                 let sum = terms.get(&(name(target, *no), term.clone()));
                 *freq = sum.copied().unwrap_or(*freq);
             }
@@ -66,18 +75,19 @@ impl<E: Env> Core<E> {
         Ok(told)
     }
 
-    /// Weights of a shard by counts that are given.
+    /// Weights of a shard by counts that are given; none where the deadline passes before.
     ///
     /// # Errors
-    /// Damage.
-    pub(super) fn weigh_by(
+    /// Damage, or too little memory.
+    pub(super) async fn weigh_by(
         &self,
         bound: &Arc<Bound>,
         view: &Arc<View>,
-        given: &mut Counts,
-    ) -> Result<Arc<Plan>> {
-        let (terms, sums) = (&given.terms, &mut given.statistics);
-        self.weigh_as(bound, view, terms, |sums| Among::Given(sums), sums)
+        given: Known,
+        deadline: Option<Duration>,
+    ) -> Result<Option<Arc<Plan>>> {
+        let made = self.weigh_as(bound, view, given, |sums| Among::Given(sums), deadline);
+        Ok(made.await?.map(|(plan, _)| plan))
     }
 }
 

@@ -136,7 +136,7 @@ impl<E: Env> Core<E> {
         let request = self.looked_up(gate, here, &Arc::new(request)).await?;
         let begin = self.env.clock().monotonic();
         let request = &self.with_families(gate, ACTION, &held, request, begin).await?;
-        let targets = self.targets_of(gate, ACTION, &held, request).await?;
+        let targets = self.targets_of(gate, ACTION, &held, request, None).await?;
         let Some(mut target) = targets.first() else {
             return Err(Error::index_not_found(&call.index, "index_or_alias"));
         };
@@ -221,7 +221,7 @@ impl<E: Env> Core<E> {
         }
         let here = held.first().map_or("", |held| &*held.name);
         let request = &self.looked_up(gate, here, &Arc::new(request)).await?;
-        let targets = self.targets_of(gate, VALIDATE, &held, request).await?;
+        let targets = self.targets_of(gate, VALIDATE, &held, request, None).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let mut asked = 0;
         for target in targets.iter() {

@@ -45,8 +45,9 @@ impl<E: Env> Core<E> {
         each(&mut request, &mut |family| asked.push(family.clone()));
         let mut found = Vec::with_capacity(asked.len());
         for family in &asked {
-            let costly = request.costly;
-            found.push(self.find_family(gate, action, held, family, (costly, begin)).await?);
+            // Where its time ends the families are not whole, and the search that asks has none left, too.
+            let kind = (request.costly, request.timeout_ms);
+            found.push(self.find_family(gate, action, held, family, (kind, begin)).await?);
         }
         let mut found = found.into_iter();
         each(&mut request, &mut |family| family.found = found.next());
@@ -60,7 +61,7 @@ impl<E: Env> Core<E> {
         action: &'static str,
         held: &[HeldShard],
         family: &Family,
-        (costly, begin): (bool, Duration),
+        ((costly, timeout_ms), begin): ((bool, Option<u64>), Duration),
     ) -> Result<Vec<Found>> {
         let state = self.state();
         let mut found = Vec::new();
@@ -71,7 +72,7 @@ impl<E: Env> Core<E> {
             let shards: Vec<HeldShard> =
                 shards.iter().map(|it| HeldShard { filters: Vec::new(), ..it.clone() }).collect();
             let mut request = inner(family, &tie);
-            request.costly = costly;
+            (request.costly, request.timeout_ms) = (costly, timeout_ms);
             let request = Arc::new(request);
             let run = Box::pin(self.run(gate, action, &shards, &request, false, begin)).await?;
             found.push(Found { index: index.name.to_string(), parents: families(family, &run) });

@@ -1,6 +1,7 @@
 //! Filters that this core keeps ([`search::kept`]), met by the plans of searches.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cluster::Index;
 use env::{Env, Spawn};
@@ -22,8 +23,14 @@ pub(crate) fn limit(total: usize, cores: u16) -> usize {
 
 impl<E: Env> Core<E> {
     /// The plan with what is kept of its filters. Those asked before, and worth it, are gathered and
-    /// kept first, in steps: about what this search would have spent on them anyway.
-    pub(super) async fn with_kept(&self, mut plan: Arc<Plan>, index: &Index) -> Arc<Plan> {
+    /// kept first, in steps: about what this search would have spent on them anyway, and no longer than it may
+    /// take.
+    pub(super) async fn with_kept(
+        &self,
+        mut plan: Arc<Plan>,
+        index: &Index,
+        deadline: Option<Duration>,
+    ) -> Arc<Plan> {
         let is_on = || index.settings.flag("index.queries.cache.enabled");
         if !KeptFilters::concern(&plan) || !is_on() {
             return plan;
@@ -35,6 +42,9 @@ impl<E: Env> Core<E> {
         for mut making in wanted {
             let mut missing = Missing::new();
             while !making.step(STEP_WORK, &mut missing) {
+                if self.is_late(deadline) {
+                    return plan;
+                }
                 missing.fetch();
                 self.env.spawn().yield_if_needed().await;
             }

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::ShardId;
 use base::hash::Set;
@@ -26,6 +27,7 @@ use shard::Touched;
 use super::aggregate::{self, TopColumns};
 use super::context::HeldShard;
 use super::effort::{self, STEPS_HERE, STEPS_SHORT};
+use super::late::without_query;
 use super::leaving::Leaving;
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
@@ -235,13 +237,15 @@ impl<E: Env> Core<E> {
     }
 
     /// What the request means for each shard, and for each kind of documents in it. The gate is asked
-    /// again: what is held may be older than what its caller may see.
+    /// again: what is held may be older than what its caller may see. In an index that has not met the request
+    /// when the deadline passes, nothing is looked for.
     pub(super) async fn targets_of(
         &self,
         gate: &dyn Gate,
         action: &'static str,
         held: &[HeldShard],
         request: &Arc<SearchRequest>,
+        deadline: Option<Duration>,
     ) -> Result<Leaving<E, Vec<Target>>> {
         let state = self.state();
         let boosts = self.boosts(request).await?;
@@ -269,8 +273,8 @@ impl<E: Env> Core<E> {
                 let seen = filter.as_ref().filter(|_| kind.filter.is_some());
                 let sight = Sight { found: filter.as_ref(), seen };
                 let both = (&limits, kind);
-                let meaning =
-                    self.bind_away((index, boost), request, sight, both, &mut steps).await;
+                let own = ((index, boost), deadline);
+                let meaning = self.bind_until(own, request, sight, both, &mut steps).await;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -282,8 +286,7 @@ impl<E: Env> Core<E> {
                 } else {
                     limited::refuse_profile(request)?;
                     let sight = Sight { found: None, seen };
-                    let open =
-                        self.bind_away((index, boost), request, sight, both, &mut steps).await;
+                    let open = self.bind_until(own, request, sight, both, &mut steps).await;
                     open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open, kind.fields.is_some()));
@@ -314,6 +317,24 @@ impl<E: Env> Core<E> {
         let sight = Sight { found: filter, seen: None };
         // Scores are told of the whole search alone, which knows its indices' boosts.
         self.asked((index, 1.0), (limits, limits)).bind(request, sight, limits)
+    }
+
+    /// As [`Self::bind_away`]; nothing is looked for where the deadline passes before.
+    async fn bind_until(
+        &self,
+        (boosted, deadline): ((&Arc<Index>, f32), Option<Duration>),
+        request: &SearchRequest,
+        sight: Sight<'_>,
+        both: (&Limits, &Limits),
+        steps: &mut u64,
+    ) -> Result<Meaning> {
+        if !self.is_late(deadline) {
+            let meaning = self.bind_away(boosted, request, sight, both, steps);
+            if let Some(meaning) = self.in_time(deadline, meaning).await {
+                return meaning;
+            }
+        }
+        self.bind_away(boosted, &without_query(request), sight, both, steps).await
     }
 
     /// As [`Self::bind`], for one kind of the documents that `whole` shows; where it may take long, a worker

@@ -34,6 +34,7 @@ pub mod groups;
 pub mod index_settings;
 mod judge;
 pub(crate) mod kept;
+mod late;
 mod leaving;
 pub(crate) mod limited;
 mod lookup;

@@ -275,7 +275,7 @@ impl<E: Env> Core<E> {
         // Each core runs one script at a time of a search, as long as it runs at all.
         let scripts = search::scripted::HEAP_BYTES * usize::from(self.shared.config.cores);
         let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;
-        let mut targets = self.targets_of(gate, action, held, request).await?;
+        let mut targets = self.targets_of(gate, action, held, request, deadline).await?;
         let skipped = self.pass_over(request, &mut targets).await;
         // What suggests alone counts as that, where it does so.
         let watched = shards_of(&targets).map(Target::shard).filter(|_| !request.suggest_only);
@@ -284,7 +284,7 @@ impl<E: Env> Core<E> {
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
         let mut counts = match request.dfs && targets.len() > 1 {
-            true => self.count_together(&targets).await?,
+            true => self.count_together(&targets, deadline).await?,
             false => Vec::new(),
         };
         let mut profile = Vec::new();
@@ -308,12 +308,19 @@ impl<E: Env> Core<E> {
                     self.count_fields(target.shard(), &meaning.uses);
                     self.count_aggs(&request.aggs, &target.index.mapping);
                     let weighed = match counts.get_mut(at) {
-                        Some(counts) => self.weigh_by(&meaning.bound, view, counts),
-                        None => self.weigh(&meaning.bound, view).await,
+                        _ if self.is_late(deadline) => Ok(None),
+                        Some(counts) => {
+                            let given = std::mem::take(counts);
+                            self.weigh_by(&meaning.bound, view, given, deadline).await
+                        }
+                        None => self.weigh_until(&meaning.bound, view, view, deadline).await,
                     };
                     match weighed {
                         Ok(plan) => {
-                            let plan = self.with_kept(plan, &target.index).await;
+                            let plan = match plan {
+                                Some(plan) => self.with_kept(plan, &target.index, deadline).await,
+                                None => Plan::of_nothing(&meaning.bound, view),
+                            };
                             plans.push((at as u32, Arc::clone(&plan)));
                             second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
                             let (columns, tops) =
@@ -473,6 +480,9 @@ impl<E: Env> Core<E> {
             .collect();
         let mut hits = search::phase::best_of_shard(request.window(), &mut own);
         let mut rescored = Vec::new();
+        if hits.is_empty() {
+            return Ok(rescored);
+        }
         for (asked, bound) in request.rescore.iter().zip(bounds) {
             let plan = self.weigh(bound, view).await?;
             let top = &hits[..hits.len().min(asked.window as usize)];

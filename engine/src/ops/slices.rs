@@ -145,6 +145,11 @@ impl<E: Env> Core<E> {
         pace: &mut Pace,
     ) -> std::result::Result<Partial, segment::Error> {
         let clock = self.env.clock();
+        // Also where its plan took all the time there was.
+        if until.is_over(clock.monotonic()) {
+            slice.stop();
+            return Ok(self.finished(slice).await);
+        }
         while !slice.is_heavy() {
             let begun = clock.monotonic();
             match slice.step_on_core(pace.work())? {

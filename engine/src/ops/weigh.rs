@@ -4,6 +4,7 @@
 //! where only words of documents that the caller may see count, a look at all of those, too.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use env::{Env, Spawn};
 use search::plan::gather::{Gather, Gathered};
@@ -26,6 +27,9 @@ const LOOKUPS_HERE_MAX: usize = 512;
 /// Blocks of terms that such a worker keeps.
 const WORKER_CACHE_BYTES: usize = 1 << 20;
 
+/// Terms of patterns in a shard, and counts.
+pub(super) type Known = (Gathered, Statistics);
+
 impl<E: Env> Core<E> {
     /// Statistics of a shard, weights, postings.
     ///
@@ -45,43 +49,66 @@ impl<E: Env> Core<E> {
         view: &Arc<View>,
         outer: &Arc<View>,
     ) -> Result<Arc<Plan>> {
-        let terms = self.gather(bound, view, outer).await?;
+        let made = self.weigh_until(bound, view, outer, None).await?;
+        made.ok_or_else(|| Error::internal("a plan that may take any time was given up"))
+    }
+
+    /// As [`Self::weigh_inside`]; none where the deadline passes before it is done.
+    ///
+    /// # Errors
+    /// As [`Self::weigh`].
+    pub(super) async fn weigh_until(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+        outer: &Arc<View>,
+        deadline: Option<Duration>,
+    ) -> Result<Option<Arc<Plan>>> {
+        if self.is_late(deadline) {
+            return Ok(None);
+        }
+        let Some(terms) = self.gather(bound, view, outer, deadline).await? else {
+            return Ok(None);
+        };
+        let known = (terms, Statistics::default());
+        let made = self.weigh_as(bound, view, known, |_| Among::Alone, deadline).await?;
+        Ok(made.map(|(plan, _)| plan))
+    }
+
+    /// Weights of a shard, with terms that were gathered; `among` says whose counts decide. What is known comes
+    /// back with what was told. None where the deadline passes before it is done.
+    ///
+    /// # Errors
+    /// As [`Self::weigh`].
+    pub(super) async fn weigh_as(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+        known: Known,
+        among: impl for<'a> Fn(&'a mut Statistics) -> Among<'a> + Send + 'static,
+        deadline: Option<Duration>,
+    ) -> Result<Option<(Arc<Plan>, Known)>> {
+        let (terms, mut own) = known;
         let found: usize = terms.values().map(Vec::len).sum();
         if (bound.clauses + found).saturating_mul(view.segments.len()) <= LOOKUPS_HERE_MAX {
-            return self.weigh_as(
-                bound,
-                view,
-                &terms,
-                |_| Among::Alone,
-                &mut Statistics::default(),
-            );
+            let blocks = &mut self.blocks.borrow_mut();
+            let plan = weigh_whole(bound, view, blocks, &terms, among, &mut own)?;
+            return Ok(Some((plan, (terms, own))));
         }
         let (bound, view) = (Arc::clone(bound), Arc::clone(view));
         let job = move || {
             let mut blocks = BlockCache::new(WORKER_CACHE_BYTES);
-            let own = &mut Statistics::default();
-            weigh_whole(&bound, &view, &mut blocks, &terms, |_| Among::Alone, own)
+            let plan = weigh_whole(&bound, &view, &mut blocks, &terms, among, &mut own)?;
+            Ok((plan, (terms, own)))
         };
-        let done = self.work_in_turn(job).await;
-        done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
+        // A job that nobody waits for any more goes on for a second or two at most: so many terms there may be.
+        let Some(done) = self.in_time(deadline, self.work_in_turn(job)).await else {
+            return Ok(None);
+        };
+        done.map_err(|_| Error::rejected("too many searches wait for a worker"))?.map(Some)
     }
 
-    /// Weights of a shard, with terms that were gathered; `among` says whose counts decide.
-    ///
-    /// # Errors
-    /// Damage.
-    pub(super) fn weigh_as(
-        &self,
-        bound: &Arc<Bound>,
-        view: &Arc<View>,
-        terms: &Gathered,
-        among: impl for<'a> Fn(&'a mut Statistics) -> Among<'a>,
-        statistics: &mut Statistics,
-    ) -> Result<Arc<Plan>> {
-        weigh_whole(bound, view, &mut self.blocks.borrow_mut(), terms, among, statistics)
-    }
-
-    /// Terms of patterns.
+    /// Terms of patterns; none where the deadline passes before all are gathered.
     ///
     /// # Errors
     /// As [`Self::weigh`].
@@ -90,12 +117,13 @@ impl<E: Env> Core<E> {
         bound: &Arc<Bound>,
         view: &Arc<View>,
         outer: &Arc<View>,
-    ) -> Result<Gathered> {
+        deadline: Option<Duration>,
+    ) -> Result<Option<Gathered>> {
         /// Terms looked at in one step: about 100 µs.
         const STEP: usize = 1024;
         let mut gather = Gather::new(bound, outer);
         if gather.is_empty() {
-            return Ok(Gathered::new());
+            return Ok(Some(Gathered::new()));
         }
         let bytes = gather.len_bytes();
         let counted = bytes > SEEN_BYTES_FREE;
@@ -109,8 +137,11 @@ impl<E: Env> Core<E> {
             if step.map_err(|error| damaged(&error))? {
                 return match gather.trouble() {
                     Some(error) => Err(failure::of_search(error)),
-                    None => Ok(gather.finish()),
+                    None => Ok(Some(gather.finish())),
                 };
+            }
+            if self.is_late(deadline) {
+                return Ok(None);
             }
             missing.fetch();
             self.env.spawn().yield_if_needed().await;

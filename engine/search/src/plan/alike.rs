@@ -79,6 +79,8 @@ pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Res
     if groups.is_empty() {
         return Ok(Clause::none());
     }
+    let words = groups.iter().flatten().map(|(_, _, words)| words.len());
+    binder.compared += words.sum::<usize>();
     let alike = Alike {
         groups,
         most_terms: query.max_query_terms as usize,

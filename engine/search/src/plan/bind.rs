@@ -191,7 +191,7 @@ pub fn bind(
         sort_filters,
         guard,
         seen,
-        clauses: binder.request_count,
+        clauses: binder.request_count + binder.compared,
         aggs: aggs.map(Arc::new),
     }))
 }
@@ -301,6 +301,8 @@ pub struct Binder<'a> {
     clause_count: usize,
     /// Of all queries of the request.
     request_count: usize,
+    /// Words of documents that others are to be like.
+    pub(super) compared: usize,
     /// What the words of its texts took.
     pub(super) word_bytes: WordBytes,
     /// Path of the documents inside that the clause at hand is asked of.
@@ -317,6 +319,7 @@ impl<'a> Binder<'a> {
             named: Vec::new(),
             clause_count: 0,
             request_count: 0,
+            compared: 0,
             word_bytes: WordBytes::default(),
             scope: None,
             has_scripts: false,

@@ -25,7 +25,7 @@ pub struct Bound {
     pub order: Arc<Order>,
     /// Hits that a shard must bring.
     pub window: usize,
-    /// Clauses of all queries, terms of patterns left out.
+    /// Clauses of all queries, and words that documents are compared by; terms of patterns left out.
     pub clauses: usize,
     /// How far to count.
     pub total: TrackTotal,

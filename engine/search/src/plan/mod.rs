@@ -13,6 +13,7 @@
 //! | `skip`    | whether a shard can match at all                        |
 //! | `gather`  | the terms of patterns, in steps; `seen` for whom        |
 //! | `weigh`   | statistics of a shard, weights, and the terms' postings |
+//! | `late`    | what stands for that where no time is left              |
 
 mod alike;
 pub mod bind;
@@ -26,6 +27,7 @@ pub mod function;
 pub mod gather;
 mod graph;
 mod join;
+mod late;
 mod leaf;
 pub mod metadata;
 pub mod minimum;
