@@ -9,24 +9,26 @@
 //! be deleted, for a crash would leave neither.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base::planted::{Fault, planted};
 use base::{DocId, FieldNo, ShardId};
 use cluster::{Command, Index, NewIndex};
-use env::{Bytes, Clock, Env, Spawn};
+use env::{Bytes, Clock, Env, ErrorKind, Spawn};
 use json::{Object, Value};
+use mapping::analysis::effort::within;
 use mapping::document::kept::Kept;
-use mapping::document::{Arena, Mode, Parsed};
+use mapping::document::{Arena, Mode, Parsed, Parser, STEPS_HERE};
 use search::fetch::texts;
 use segment::View;
 use shard::{Check, Kind, Operation, WriteBatch};
 
 use super::create::{Created, part};
+use super::prepare::PARSE_HERE_BYTES_MAX;
 use super::reached::{READ, Reached};
 use super::{IndicesOptions, Refresh, failure};
-use crate::core::Core;
+use crate::core::{Core, WAIT};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
 use crate::host::call::{Called, ShardCall, WriteAnswer};
@@ -101,6 +103,7 @@ const NOT_COPIED: [&str; 3] =
     ["index.number_of_routing_shards", "index.number_of_replicas", "index.allocation.max_retries"];
 
 /// A document on its way.
+#[derive(Clone)]
 struct Moved {
     id: String,
     routing: Option<String>,
@@ -393,28 +396,22 @@ impl<E: Env> Core<E> {
             return Err(no_such_index(&cluster::state::uuid_text(uuid)));
         };
         let (shards, route) = (index.settings.shard_count(), Route::of(&index.settings));
-        let mut groups: Vec<(Arena, Vec<Operation>)> = Vec::new();
-        groups.resize_with(shards as usize, || (Arena::new(), Vec::new()));
+        let mut reading = Reading::new(index, shards, route);
         let mut parser = self.parser.take();
+        let mut here = 0;
         for doc in docs {
-            let number = route.shard(&doc.id, doc.routing.as_deref()) as usize;
-            let (arena, ops) = &mut groups[number];
-            let parsed = parser
-                // The mapping may have become stricter since it was taken.
-                .parse(&index.mapping, &doc.id, &doc.source, Mode::Replay, arena)
-                .map_err(failure::of_mapping)?;
-            let Parsed::Ready(at) = parsed else {
-                return Err(Error::internal("a stored document has fields that its index lacks"));
-            };
-            ops.push(Operation {
-                id: doc.id.clone(),
-                routing: doc.routing.clone(),
-                kind: Kind::Index { create: false, source: doc.source.clone(), doc: at as u32 },
-                check: Check::ExternalGte(doc.version),
-            });
+            let is_short = index.mapping.reading_bytes(doc.source.len()) <= PARSE_HERE_BYTES_MAX;
+            let read = || reading.read(&mut parser, doc);
+            let Some(Ok((read, _))) = is_short.then(|| within(STEPS_HERE, read)) else { break };
+            read?;
+            here += 1;
             self.env.spawn().yield_if_needed().await;
         }
         self.parser.replace(parser);
+        if here < docs.len() {
+            reading = Box::pin(self.read_away(uuid, reading, docs[here..].into())).await?;
+        }
+        let groups = reading.groups;
         let mut under_way = Vec::new();
         for (number, (arena, ops)) in groups.into_iter().enumerate() {
             if ops.is_empty() {
@@ -443,6 +440,73 @@ impl<E: Env> Core<E> {
             }
         }
         Ok(())
+    }
+}
+
+/// Documents, parsed for the shards where they belong.
+struct Reading {
+    index: Arc<Index>,
+    route: Route,
+    /// Of each shard.
+    groups: Vec<(Arena, Vec<Operation>)>,
+}
+
+impl Reading {
+    fn new(index: &Arc<Index>, shards: u32, route: Route) -> Self {
+        let mut groups = Vec::new();
+        groups.resize_with(shards as usize, || (Arena::new(), Vec::new()));
+        Self { index: Arc::clone(index), route, groups }
+    }
+
+    /// Adds a document.
+    ///
+    /// # Errors
+    /// What was stored is none of the index any more; where its analyzers did more than they may nothing is added.
+    fn read(&mut self, parser: &mut Parser, doc: &Moved) -> Result<()> {
+        let number = self.route.shard(&doc.id, doc.routing.as_deref()) as usize;
+        let (arena, ops) = &mut self.groups[number];
+        let parsed = parser
+            // The mapping may have become stricter since it was taken.
+            .parse(&self.index.mapping, &doc.id, &doc.source, Mode::Replay, arena)
+            .map_err(failure::of_mapping)?;
+        let Parsed::Ready(at) = parsed else {
+            return Err(Error::internal("a stored document has fields that its index lacks"));
+        };
+        ops.push(Operation {
+            id: doc.id.clone(),
+            routing: doc.routing.clone(),
+            kind: Kind::Index { create: false, source: doc.source.clone(), doc: at as u32 },
+            check: Check::ExternalGte(doc.version),
+        });
+        Ok(())
+    }
+}
+
+impl<E: Env> Core<E> {
+    /// Reads documents on a worker: they are large, or costly, and were acknowledged once, so they may be as costly
+    /// as they are.
+    async fn read_away(
+        &self,
+        uuid: [u8; 16],
+        reading: Reading,
+        docs: Arc<[Moved]>,
+    ) -> Result<Reading> {
+        let lent = Arc::new(Mutex::new(Some(reading)));
+        loop {
+            let (lent, docs) = (Arc::clone(&lent), Arc::clone(&docs));
+            let job = move || {
+                let taken = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let mut reading = taken.ok_or_else(|| Error::internal("it was read before"))?;
+                let mut parser = Parser::new();
+                docs.iter().try_for_each(|doc| reading.read(&mut parser, doc))?;
+                Ok(reading)
+            };
+            match self.work_on_document(uuid, job).await {
+                Ok(read) => return read,
+                Err(error) if error.kind == ErrorKind::Busy => self.env.clock().sleep(WAIT).await,
+                Err(error) => return Err(Error::internal(error.to_string())),
+            }
+        }
     }
 }
 

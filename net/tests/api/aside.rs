@@ -184,7 +184,7 @@ fn refused_items_keep_their_places() {
 
 /// An index whose field `k` has a normalizer of four patterns that look around, `t` an analyzer that makes very
 /// much of each word, and `c` counts the words of that.
-const COSTLY: &str = r#"{
+pub const COSTLY: &str = r#"{
   "settings": {"analysis": {
     "char_filter": {"around": {"type": "pattern_replace", "pattern": "a(?=b)", "replacement": "c"}},
     "filter": {

@@ -16,6 +16,7 @@ mod closed;
 mod closed_figures;
 mod consented;
 mod conventions;
+mod costly;
 mod counted;
 mod crowded;
 mod dated;

@@ -1,0 +1,150 @@
+//! What analyzers do beside queries and documents that are written: marks, tokens to look at, rules of roles, copies
+//! of an index. They are as dear there, and as bounded.
+
+use json::{Value, json};
+use sim::Sim;
+
+use crate::aside::COSTLY;
+use crate::browser::basic;
+use crate::place::{Client, at, with_oauth_on};
+
+/// A word that takes the normalizer of [`COSTLY`] longer than a core may be held.
+fn long_word() -> String {
+    "ab".repeat(1_000)
+}
+
+/// The most steps that a request may take are a second of an optimized build: so many letters are more.
+fn endless_word() -> String {
+    "ab".repeat(1_000_000)
+}
+
+async fn set_up(client: &mut Client) {
+    client.authorize(Some(&basic("elastic", "secret")));
+    client.good("PUT", "/i", COSTLY).await;
+}
+
+/// A text of a few kilobytes was worked on for as long as it took, on the core.
+#[test]
+fn costly_texts_are_analyzed_on_a_worker_and_too_costly_ones_refused() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        set_up(&mut client).await;
+        let body = |text: String| json::to_string(&json!({"normalizer": "slow", "text": text}));
+        let mut analyze = async |text: String| {
+            let before = jobs();
+            let got = client.call("POST", "/i/_analyze", &body(text)).await;
+            (got, jobs() - before)
+        };
+        let (short, for_short) = analyze("ab".to_owned()).await;
+        let (long, for_long) = analyze(long_word()).await;
+        assert_eq!((short.status, long.status), (200, 200), "{}", long.text());
+        assert_eq!(for_long, for_short + 1);
+        let (refused, _) = analyze(endless_word()).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert!(refused.text().contains("the texts of the request are too costly"));
+    });
+}
+
+/// Marks around the words of a hit, and of the hits inside of it, were made on the core whatever they took.
+#[test]
+fn costly_marks_are_made_on_a_worker() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        set_up(&mut client).await;
+        let inside = r#"{"properties":{"c":{"type":"nested","properties":{"k":{"type":"keyword","normalizer":"slow"}}}}}"#;
+        client.good("PUT", "/i/_mapping", &inside.replace("\"c\":", "\"n\":")).await;
+        for (id, word) in [("short", "ab".to_owned()), ("long", long_word())] {
+            let document = json!({"k": (word.clone()), "n": [{"k": (word)}]});
+            let target = format!("/i/_doc/{id}?refresh");
+            client.good("PUT", &target, &json::to_string(&document)).await;
+        }
+        let ids = |id: &str| json!({"ids": {"values": [id]}});
+        let marked = |id: &str| json!({"query": (ids(id)), "highlight": {"fields": {"k": {"highlight_query": {"prefix": {"k": "c"}}}}}});
+        let inner = |id: &str| {
+            let marks = json!({"highlight": {"fields": {"n.k": {"highlight_query": {"prefix": {"n.k": "c"}}}}}});
+            let nested =
+                json!({"nested": {"path": "n", "query": {"match_all": {}}, "inner_hits": marks}});
+            json!({"_source": false, "query": {"bool": {"must": [nested], "filter": [(ids(id))]}}})
+        };
+        let top = |id: &str| {
+            let hits = json!({"top_hits": {"highlight": {"fields": {"k": {"highlight_query": {"prefix": {"k": "c"}}}}}}});
+            json!({"size": 0, "query": (ids(id)), "aggs": {"h": hits}})
+        };
+        let mut search = async |body: Value| {
+            let before = jobs();
+            let got = client.call("POST", "/i/_search", &json::to_string(&body)).await;
+            assert_eq!(got.status, 200, "{}", got.text());
+            assert!(got.text().contains("<em>"), "{}", got.text());
+            jobs() - before
+        };
+        assert_eq!(search(marked("long")).await, search(marked("short")).await + 1);
+        assert_eq!(search(inner("long")).await, search(inner("short")).await + 1);
+        assert_eq!(search(top("long")).await, search(top("short")).await + 1);
+    });
+}
+
+/// The rule of a role met the index of each document that was written, on the core.
+#[test]
+fn costly_rules_of_roles_meet_an_index_on_a_worker() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        set_up(&mut client).await;
+        for (name, count) in [("few", 1), ("many", 200)] {
+            let values: Vec<String> =
+                (0..count).map(|at| format!("{}{at}", "ab".repeat(20))).collect();
+            let rule = json!({"terms": {"k": values}});
+            let role = json!({"indices": [{"names": ["i"], "privileges": ["all"], "query": rule}]});
+            let target = format!("/_security/role/{name}");
+            client.good("PUT", &target, &json::to_string(&role)).await;
+            let user = json!({"password": "long enough", "roles": [name]});
+            let target = format!("/_security/user/{name}");
+            client.good("PUT", &target, &json::to_string(&user)).await;
+        }
+        let document = format!(r#"{{"k":"{}0"}}"#, "ab".repeat(20));
+        let mut write = async |user: &str| {
+            client.authorize(Some(&basic(user, "long enough")));
+            let target = format!("/i/_doc/{user}");
+            client.good("PUT", &target, &document).await;
+            // The password is known now.
+            let before = jobs();
+            client.good("PUT", &target, &document).await;
+            jobs() - before
+        };
+        let few = write("few").await;
+        let many = write("many").await;
+        assert!(many > few, "{many}, {few}");
+    });
+}
+
+/// The documents of an index that is copied were parsed on the core, each for as long as it took.
+#[test]
+fn costly_documents_are_copied_by_a_worker() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        set_up(&mut client).await;
+        let mut copy = async |round: usize, words: usize| {
+            for id in 0..5 {
+                let words = if id == 2 { words } else { 1 };
+                let document = format!(r#"{{"t":"{}"}}"#, "alpha ".repeat(words));
+                client.good("PUT", &format!("/i/_doc/{id}"), &document).await;
+            }
+            client.good("PUT", "/i/_settings", r#"{"index.blocks.write":true}"#).await;
+            let before = jobs();
+            client.good("PUT", &format!("/i/_clone/c{round}"), "").await;
+            let for_copy = jobs() - before;
+            client.good("PUT", "/i/_settings", r#"{"index.blocks.write":null}"#).await;
+            client.good("POST", &format!("/c{round}/_refresh"), "").await;
+            let query = r#"{"query":{"term":{"t":"ahpla"}}}"#;
+            let found = client.good("POST", &format!("/c{round}/_count"), query).await;
+            assert_eq!(at(&found, &["count"]).as_u64(), Some(5));
+            for_copy
+        };
+        let plain = copy(0, 1).await;
+        assert_eq!(copy(1, 1).await, plain);
+        assert_eq!(copy(2, 500).await, plain + 1);
+    });
+}
