@@ -234,11 +234,12 @@ impl<E: Env> Core<E> {
                     above.map(|doc| Ranked { doc, keys: Vec::new(), ..winner.ranked.clone() });
                 // Damage is told by who reads.
                 let read = outer.as_ref().unwrap_or(&winner.ranked);
-                let pace = Pace::of(&top.fetch(&target.index.name), plan, read);
-                let pace = pace.unwrap_or(Pace::Short);
+                let fetch = top.fetch(&target.index.name);
+                let pace = Pace::of(&fetch, plan, read).unwrap_or(Pace::Short);
+                let bytes = || fetch.needed_bytes(plan, read);
                 // What a worker may have to hold.
                 let lend = || (Arc::clone(tops), Arc::clone(&target.index), Arc::clone(plan));
-                if let Some(outer) = outer {
+                if let Some(outer) = outer.clone() {
                     // The whole document first, then the object in it.
                     let plans = inside[place].of(self, winner.target, &plan.view, &top.columns);
                     let made = match plans.await {
@@ -251,7 +252,7 @@ impl<E: Env> Core<E> {
                                 let child = object.child(&plans[0], &ranked, &outer, &parent);
                                 child.map_err(|error| damaged(&error))
                             };
-                            self.fetch_at(pace, job).await
+                            self.fetch_at(pace, bytes, job).await
                         }
                         Err(error) => Err(error),
                     };
@@ -280,7 +281,7 @@ impl<E: Env> Core<E> {
                             let mut hit = fetched(&top.fetch(&index.name), &plan, &ranked)?;
                             inside_hits(&top.columns, &plans, &ranked, &mut hit).map(|()| hit)
                         };
-                        self.fetch_at(pace, job).await
+                        self.fetch_at(pace, bytes, job).await
                     }
                     Err(error) => Err(error),
                 };

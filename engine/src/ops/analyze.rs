@@ -1,11 +1,14 @@
 //! `_analyze`: the tokens that a text gives. What they are is `mapping`'s to say.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use env::Env;
 use json::Value;
 use mapping::analysis::analyze::{TOKENS_MAX, analyze};
+use mapping::analysis::effort::{Exhausted, within};
 
+use super::effort::{self, STEPS_HERE, STEPS_MAX};
 use super::failure;
 use super::reached::Reached;
 use crate::core::Core;
@@ -48,7 +51,7 @@ impl<E: Env> Core<E> {
     /// The tokens of the request's texts.
     ///
     /// # Errors
-    /// A missing index, a block, an unknown analyzer, tokenizer, filter or field, no text.
+    /// A missing index, a block, an unknown analyzer, tokenizer, filter or field, no text, too much to do.
     pub async fn analyze(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -82,18 +85,19 @@ impl<E: Env> Core<E> {
             .and_then(|one| one.index.settings.int("index.analyze.max_token_count"))
             .map_or(TOKENS_MAX, |limit| limit as usize);
         let mapping = index.map(|one| one.seen_mapping(gate));
-        let read = if size_of_texts(body) <= READ_HERE_BYTES_MAX {
-            analyze(body, mapping.as_deref(), limit)
-        } else {
-            let body = body.clone();
-            let job = move || analyze(&body, mapping.as_deref(), limit);
-            self.work(job).await.map_err(|_| {
-                Error::new(
-                    429,
-                    "es_rejected_execution_exception",
-                    "too many texts to analyze wait for a worker",
-                )
-            })?
+        let is_short = size_of_texts(body) <= READ_HERE_BYTES_MAX;
+        let read = || analyze(body, mapping.as_deref(), limit);
+        let here = is_short.then(|| within(STEPS_HERE, read).ok()).flatten();
+        let read = match here {
+            Some((read, _)) => read,
+            None => {
+                let body = Arc::new(body.clone());
+                let job = move || within(STEPS_MAX, || analyze(&body, mapping.as_deref(), limit));
+                let done = self.work_in_turn(job).await;
+                let done = done
+                    .map_err(|_| Error::rejected("too many texts to analyze wait for a worker"))?;
+                done.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?.0
+            }
         };
         read.map_err(failure::of_mapping)
     }

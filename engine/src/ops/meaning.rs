@@ -307,7 +307,10 @@ impl<E: Env> Core<E> {
     }
 
     /// What the request means in an index, to whom no document is hidden.
-    pub(super) fn bind(
+    ///
+    /// # Errors
+    /// The index cannot answer it; its texts are too costly; too many wait for a worker.
+    pub(super) async fn bind(
         &self,
         index: &Arc<Index>,
         request: &SearchRequest,
@@ -315,8 +318,9 @@ impl<E: Env> Core<E> {
         limits: &Limits,
     ) -> Result<Meaning> {
         let sight = Sight { found: filter, seen: None };
+        let mut steps = effort::STEPS_MAX;
         // Scores are told of the whole search alone, which knows its indices' boosts.
-        self.asked((index, 1.0), (limits, limits)).bind(request, sight, limits)
+        Box::pin(self.bind_away((index, 1.0), request, sight, (limits, limits), &mut steps)).await
     }
 
     /// As [`Self::bind_away`]; nothing is looked for where the deadline passes before.
@@ -329,12 +333,13 @@ impl<E: Env> Core<E> {
         steps: &mut u64,
     ) -> Result<Meaning> {
         if !self.is_late(deadline) {
-            let meaning = self.bind_away(boosted, request, sight, both, steps);
+            // Boxed: whoever asks is large enough.
+            let meaning = Box::pin(self.bind_away(boosted, request, sight, both, steps));
             if let Some(meaning) = self.in_time(deadline, meaning).await {
                 return meaning;
             }
         }
-        self.bind_away(boosted, &without_query(request), sight, both, steps).await
+        Box::pin(self.bind_away(boosted, &without_query(request), sight, both, steps)).await
     }
 
     /// As [`Self::bind`], for one kind of the documents that `whole` shows; where it may take long, a worker

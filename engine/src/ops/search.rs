@@ -284,7 +284,7 @@ impl<E: Env> Core<E> {
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
         let mut counts = match request.dfs && targets.len() > 1 {
-            true => self.count_together(&targets, deadline).await?,
+            true => Box::pin(self.count_together(&targets, deadline)).await?,
             false => Vec::new(),
         };
         let mut profile = Vec::new();
@@ -311,9 +311,13 @@ impl<E: Env> Core<E> {
                         _ if self.is_late(deadline) => Ok(None),
                         Some(counts) => {
                             let given = std::mem::take(counts);
-                            self.weigh_by(&meaning.bound, view, given, deadline).await
+                            let bound = &meaning.bound;
+                            Box::pin(self.weigh_by(bound, view, given, deadline)).await
                         }
-                        None => self.weigh_until(&meaning.bound, view, view, deadline).await,
+                        None => {
+                            let bound = &meaning.bound;
+                            Box::pin(self.weigh_until(bound, view, view, deadline)).await
+                        }
                     };
                     match weighed {
                         Ok(plan) => {

@@ -49,7 +49,7 @@ impl<E: Env> Core<E> {
         view: &Arc<View>,
         outer: &Arc<View>,
     ) -> Result<Arc<Plan>> {
-        let made = self.weigh_until(bound, view, outer, None).await?;
+        let made = Box::pin(self.weigh_until(bound, view, outer, None)).await?;
         made.ok_or_else(|| Error::internal("a plan that may take any time was given up"))
     }
 
@@ -71,7 +71,8 @@ impl<E: Env> Core<E> {
             return Ok(None);
         };
         let known = (terms, Statistics::default());
-        let made = self.weigh_as(bound, view, known, |_| Among::Alone, deadline).await?;
+        // Boxed: whoever asks is large enough.
+        let made = Box::pin(self.weigh_as(bound, view, known, |_| Among::Alone, deadline)).await?;
         Ok(made.map(|(plan, _)| plan))
     }
 

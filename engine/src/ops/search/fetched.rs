@@ -1,5 +1,8 @@
 //! One winner is read: here, or by a worker where that may take long.
 
+use mapping::analysis::effort::{Exhausted, within};
+
+use super::super::effort::{self, STEPS_HERE, STEPS_MAX};
 use super::*;
 
 /// A request on whose behalf winners are read.
@@ -31,13 +34,18 @@ impl<E: Env> Core<E> {
         };
         let fetch = Fetch::new(request, &target.index.name, columns);
         let pace = Pace::of(&fetch, plan, ranked)?;
-        let mut hit = if pace != Pace::Short {
+        let here = match pace {
+            Pace::Short => within(STEPS_HERE, || fetched(&fetch, plan, ranked)).ok(),
+            Pace::Long { .. } | Pace::Dear { .. } => None,
+        };
+        let mut hit = if let Some((made, _)) = here {
+            made?
+        } else {
+            let pace = pace.of_worker(|| fetch.needed_bytes(plan, ranked));
             let (request, index) = (Arc::clone(asking.request), Arc::clone(&target.index));
             let (columns, plan, ranked) = (Arc::clone(columns), Arc::clone(plan), ranked.clone());
             let job = move || fetched(&Fetch::new(&request, &index.name, &columns), &plan, &ranked);
-            self.fetch_at(pace, job).await?
-        } else {
-            fetched(&fetch, plan, ranked)?
+            Box::pin(self.fetch_away(pace, job)).await?
         };
         if request.explain {
             let place = (ranked.segment, ranked.doc);
@@ -54,22 +62,47 @@ impl<E: Env> Core<E> {
         Ok(hit)
     }
 
-    /// Reads what a job reads: a worker, where that would hold this core. Its memory is counted from when the
-    /// worker begins until what was wanted of the document is left.
+    /// Reads what a job reads: a worker, where that would hold this core; `bytes` of memory it takes then. What is
+    /// short by its length, and long by what its analyzers do, is begun anew there.
     ///
     /// # Errors
-    /// Those of the job; no memory; too many wait for a worker.
+    /// Those of the job; its analyzers would do too much; no memory; too many wait for a worker.
     pub(in crate::ops) async fn fetch_at<T: Send + 'static>(
         &self,
         pace: Pace,
+        bytes: impl FnOnce() -> usize,
+        job: impl FnOnce() -> Result<T> + Clone + Send + 'static,
+    ) -> Result<T> {
+        if pace == Pace::Short
+            && let Ok((made, _)) = within(STEPS_HERE, job.clone())
+        {
+            return made;
+        }
+        Box::pin(self.fetch_away(pace.of_worker(bytes), job)).await
+    }
+
+    /// Reads what a job reads on a worker. Its memory is counted from when that begins until what was wanted of the
+    /// document is left.
+    async fn fetch_away<T: Send + 'static>(
+        &self,
+        pace: OfWorker,
         job: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let job = move || match within(STEPS_MAX, job) {
+            Ok((made, _)) => made,
+            Err(Exhausted) => Err(effort::too_costly_to_show()),
+        };
         match pace {
-            Pace::Short => job(),
-            Pace::Long { bytes } => self.presented(bytes, job).await,
-            Pace::Dear { bytes } => self.presented_in_turn(bytes, job).await,
+            OfWorker::Long(bytes) => self.presented(bytes, job).await,
+            OfWorker::Dear(bytes) => self.presented_in_turn(bytes, job).await,
         }
     }
+}
+
+/// What a worker does, with the memory that it takes meanwhile, in bytes.
+enum OfWorker {
+    Long(usize),
+    Dear(usize),
 }
 
 /// How long a winner takes to be read.
@@ -90,6 +123,15 @@ pub(in crate::ops) enum Pace {
 }
 
 impl Pace {
+    /// On a worker; what seemed short, and was not, is as dear as what its analyzers do, and takes `bytes`.
+    fn of_worker(self, bytes: impl FnOnce() -> usize) -> OfWorker {
+        match self {
+            Self::Short => OfWorker::Dear(bytes()),
+            Self::Long { bytes } => OfWorker::Long(bytes),
+            Self::Dear { bytes } => OfWorker::Dear(bytes),
+        }
+    }
+
     /// Of this winner.
     ///
     /// # Errors

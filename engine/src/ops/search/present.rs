@@ -71,10 +71,11 @@ impl<E: Env> Core<E> {
                             let pace =
                                 Pace::of(&fetch, plan, &winner.ranked).unwrap_or(Pace::Short);
                             let (columns, ranked) = (Arc::clone(columns), winner.ranked.clone());
-                            self.fetch_at(pace, move || {
+                            let bytes = || fetch.needed_bytes(plan, &winner.ranked);
+                            let job = move || {
                                 inside_hits(&columns, &plans, &ranked, &mut hit).map(|()| hit)
-                            })
-                            .await
+                            };
+                            self.fetch_at(pace, bytes, job).await
                         }
                         Err(error) => Err(error),
                     }
