@@ -48,6 +48,8 @@ impl Weight {
         for index in state.indices.values() {
             weighing.add(Arc::as_ptr(index).addr(), || index_bytes(index));
             weighing.add(index.mapping.tree(), || index.mapping.tree_bytes());
+            let analysis = &index.mapping.settings().analysis;
+            weighing.add(Arc::as_ptr(analysis).addr(), || analysis.held_bytes());
         }
         let templates = &state.templates;
         weighing.add_all(&templates.index, index_template_bytes);
@@ -222,6 +224,25 @@ mod tests {
         let mut body = json::Object::new();
         body.insert("properties", Value::Object((0..count).map(field).collect()));
         Value::Object(body)
+    }
+
+    /// What rules of synonyms take was counted by nobody.
+    #[test]
+    fn rules_of_analyzers_weigh_what_they_take() {
+        let weigh = |analyzers: usize| {
+            let words: Vec<String> = (0..100).map(|at| format!("w{at}")).collect();
+            let filter = json!({"same": {"type": "synonym", "synonyms": [(words.join(","))]}});
+            let one = |at| (format!("a{at}"), json!({"tokenizer": "keyword", "filter": ["same"]}));
+            let analyzers: json::Object = (0..analyzers).map(one).collect();
+            let analyzers = Value::Object(analyzers);
+            let settings = json!({"analysis": {"filter": filter, "analyzer": analyzers}});
+            let new = NewIndex { settings, ..NewIndex::new("i", [1; 16], 0) };
+            let state = Arc::new(apply(&State::default(), &Command::CreateIndex(new)).0);
+            assert_eq!(state.indices.len(), 1);
+            Weight::of(&state, None).bytes()
+        };
+        let (one, two) = (weigh(1), weigh(2));
+        assert!(two - one > 100 * 99 * 16, "{one}, {two}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 
 /// The part of a node's memory that its cluster state may take: one in so many. Names, settings and fields
 /// cannot be put aside as filters or buffers can; what is left must do for all the rest.
-const SHARE_PART: usize = 4;
+pub(super) const SHARE_PART: usize = 4;
 
 /// A change that adds no more is small: a setting, an alias, a few fields.
 const SMALL_BYTES: usize = 4 << 10;

@@ -6,7 +6,9 @@
 //! A pure function of a state and a command: a worker does it where that takes long.
 
 use cluster::{Command, Growth, Outcome, State};
+use mapping::analysis::holding::within_bytes;
 
+use super::held::SHARE_PART;
 use crate::core::reserved_alias;
 use crate::error::{Error, Result};
 use crate::node::Shared;
@@ -31,11 +33,22 @@ pub(super) enum Unfit {
 }
 
 impl Tried {
-    /// Tries `command`.
+    /// Tries `command`. Analyzers of one index may take no more than the whole state; of a change that is in the log
+    /// they are made whatever they take.
     ///
     /// # Errors
     /// Why it is refused.
     pub(super) fn of(
+        state: &State,
+        command: Command,
+        shared: &Shared,
+        now_ms: i64,
+    ) -> cluster::Result<Self> {
+        let most = shared.config.memory_bytes / SHARE_PART;
+        within_bytes(most, || Self::of_any_size(state, command, shared, now_ms))
+    }
+
+    fn of_any_size(
         state: &State,
         command: Command,
         shared: &Shared,

@@ -6,7 +6,7 @@ use sim::Sim;
 
 use crate::aside::COSTLY;
 use crate::browser::basic;
-use crate::place::{Client, at, with_oauth_on};
+use crate::place::{Client, at, with_memory, with_oauth_on};
 
 /// A word that takes the normalizer of [`COSTLY`] longer than a core may be held.
 fn long_word() -> String {
@@ -146,5 +146,33 @@ fn costly_documents_are_copied_by_a_worker() {
         let plain = copy(0, 1).await;
         assert_eq!(copy(1, 1).await, plain);
         assert_eq!(copy(2, 500).await, plain + 1);
+    });
+}
+
+/// What rules of synonyms take, in each analyzer that names them, was counted by nobody.
+#[test]
+fn rules_of_synonyms_are_counted_as_memory() {
+    with_memory(64 << 20, async |mut client, _| {
+        // 200 KB of rules, of which each analyzer makes three times as much.
+        let rule = |at: usize| format!("{}{at}, same{at}", "w".repeat(2_000));
+        let rules: Vec<String> = (0..100).map(rule).collect();
+        let filter = json!({"same": {"type": "synonym", "synonyms": rules}});
+        let index = |analyzers: usize| {
+            let one = |at| {
+                let analyzer = json!({"tokenizer": "keyword", "filter": ["same"]});
+                (format!("a{at}"), analyzer)
+            };
+            let analyzers: json::Object = (0..analyzers).map(one).collect();
+            let analyzers = Value::Object(analyzers);
+            let analysis = json!({"filter": (filter.clone()), "analyzer": analyzers});
+            json::to_string(&json!({"settings": {"analysis": analysis}}))
+        };
+        // Of 64 MiB the whole state may take a quarter.
+        let refused = client.call("PUT", "/s", &index(30)).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        let told = "would take more than [16777216] bytes";
+        assert!(refused.text().contains(told), "{}", refused.text());
+        assert_eq!(client.call("HEAD", "/s", "").await.status, 404);
+        client.good("PUT", "/s", &index(7)).await;
     });
 }

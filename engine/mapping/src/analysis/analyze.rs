@@ -8,8 +8,9 @@ use json::Value;
 
 use super::analyzer::{Analyzer, Named, OwnedToken, Scratch, Tokenizer};
 use super::cutters::char_filter_of;
+use super::holding::within_bytes;
 use super::registry::{Part, Registry};
-use super::room::{ON, Room, STOP};
+use super::room::{ON, ROOM_BYTES, Room, STOP};
 use crate::tree::Mapping;
 use crate::types::Kind;
 use crate::{Error, ErrorKind, Result};
@@ -98,7 +99,7 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
             "Validation Failed: 1: cannot define extra components on a named analyzer;",
         ));
     }
-    let chain = chain(body, index)?;
+    let chain = within_bytes(ROOM_BYTES, || chain(body, index))?;
     let explains = match body.get("explain") {
         None => false,
         Some(Value::Bool(explain)) => *explain,

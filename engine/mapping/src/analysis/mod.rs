@@ -7,6 +7,7 @@ pub mod char_filter;
 mod cutters;
 pub mod effort;
 pub mod filter;
+pub mod holding;
 mod languages;
 mod options;
 pub(crate) mod regex;

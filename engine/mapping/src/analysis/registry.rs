@@ -15,6 +15,7 @@ use super::build::{Place, filter_of};
 use super::char_filter::CharFilter;
 use super::cutters::{char_filter_of, tokenizer_of};
 use super::filter::Filter;
+use super::holding;
 use super::languages::{self, built_in};
 use super::options::{list, number, text};
 use crate::{Error, Result};
@@ -72,6 +73,8 @@ pub struct Registry {
     /// Type and settings of the index's own token filters.
     filters: BTreeMap<String, (String, Value)>,
     pub(super) limits: GramLimits,
+    /// Bytes of rules and lists of words in its chains, about.
+    held_bytes: usize,
 }
 
 /// A tokenizer by name may bring a filter along (`lowercase`).
@@ -96,6 +99,7 @@ impl Default for Registry {
             char_filters: BTreeMap::new(),
             filters: BTreeMap::new(),
             limits: GramLimits::default(),
+            held_bytes: 0,
         };
         for (name, analyzer) in BUILT_IN.iter() {
             registry.analyzers.insert((*name).to_owned(), Arc::clone(analyzer));
@@ -127,6 +131,7 @@ impl Registry {
     /// As [`Self::parse`].
     pub fn parse_with(analysis: &Value, limits: GramLimits) -> Result<Self> {
         let mut registry = Self { limits, ..Self::default() };
+        let before = holding::held();
         for (name, definition) in definitions(analysis, "char_filter") {
             let kind = type_of("char_filter", name, definition)?;
             let filter = char_filter_of(&kind, definition)?
@@ -163,7 +168,13 @@ impl Registry {
             let analyzer = registry.analyzer_of(name, definition)?;
             registry.analyzers.insert(name.to_owned(), Arc::new(analyzer));
         }
+        registry.held_bytes = holding::held().saturating_sub(before);
         Ok(registry)
+    }
+
+    /// About how many bytes the rules and lists of words take that stand in its chains.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     /// The analyzer `name`.
@@ -195,7 +206,11 @@ impl Registry {
     pub(super) fn filter(&self, name: &str, before: Before<'_>) -> Result<Option<Vec<Filter>>> {
         let place = Place { registry: self, before };
         match self.filters.get(name) {
-            Some((kind, definition)) => filter_of(kind, definition, &place),
+            Some((kind, definition)) => {
+                // Each chain has its own of it.
+                holding::hold(definition.held_bytes())?;
+                filter_of(kind, definition, &place)
+            }
             None => Ok(filter_of(name, &Value::object(), &place).ok().flatten()),
         }
     }
@@ -210,6 +225,7 @@ impl Registry {
         definition: &Value,
         before: Before<'_>,
     ) -> Result<Option<Vec<Filter>>> {
+        holding::hold(definition.held_bytes())?;
         filter_of(kind, definition, &Place { registry: self, before })
     }
 

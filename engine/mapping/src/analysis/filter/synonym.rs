@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use base::hash::Map;
+use base::hash::{Map, Set};
 
-use crate::analysis::effort::TOKEN;
+use crate::analysis::effort::{TOKEN, spend};
+use crate::analysis::holding::{hold, is_exceeded};
 use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::stage::{End, Fold, Next, Stage};
 use crate::analysis::token::{Tok, TokenKind};
@@ -18,8 +19,23 @@ use crate::{Error, Result};
 /// Between the words of a run, which cannot hold it.
 const BETWEEN: char = '\0';
 
+/// What it costs to add a rule, in steps.
+const RULE: u64 = 64;
+
 /// Rules of one filter at most.
 const RULES_MAX: usize = 4_000_000;
+
+/// Bytes that a run which means something takes beside its text, with its place in the table.
+const MEANING_BYTES: usize = size_of::<(String, Meaning)>() + 32;
+
+/// Bytes that an output of a rule takes, in a list that has room for as many again.
+const OUTPUT_BYTES: usize = 2 * size_of::<Arc<[String]>>();
+
+/// Bytes that a word takes beside its text.
+const WORD_BYTES: usize = size_of::<String>() + 16;
+
+/// So many outputs of a run are compared with each that is new; more are sorted out together.
+const COMPARED_MAX: usize = 16;
 
 /// What a run of tokens means.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +46,34 @@ struct Meaning {
     keeps: bool,
     /// Bytes of the outputs.
     bytes: usize,
+    /// Of the outputs, so many are known to differ.
+    sorted_out: usize,
+}
+
+impl Meaning {
+    /// Adds an output, unless it is among those that are few.
+    fn add(&mut self, output: &Arc<[String]>) {
+        if self.outputs.len() <= COMPARED_MAX && self.outputs.contains(output) {
+            return;
+        }
+        self.outputs.push(Arc::clone(output));
+        self.bytes = self.bytes.saturating_add(len_bytes(output));
+        // So that those that come again and again take no more than as much again.
+        if self.outputs.len() > 2 * self.sorted_out.max(COMPARED_MAX) {
+            self.sort_out();
+        }
+    }
+
+    /// Leaves of outputs that are the same the first.
+    fn sort_out(&mut self) {
+        if self.outputs.len() <= COMPARED_MAX {
+            return;
+        }
+        let mut seen: Set<Arc<[String]>> = Set::default();
+        self.outputs.retain(|output| seen.insert(Arc::clone(output)));
+        self.bytes = self.outputs.iter().map(|output| len_bytes(output)).sum();
+        self.sorted_out = self.outputs.len();
+    }
 }
 
 /// Rules, by the run that they begin with.
@@ -53,16 +97,28 @@ impl Rules {
         if self.count > RULES_MAX {
             return Err(Error::illegal_argument(format!("more than {RULES_MAX} synonym rules")));
         }
-        self.longest = self.longest.max(input.len());
-        let meaning = self.meanings.entry(key(input.iter().map(String::as_str))).or_default();
-        if !meaning.outputs.contains(output) {
-            meaning.outputs.push(Arc::clone(output));
-            meaning.bytes = meaning.bytes.saturating_add(len_bytes(output));
+        if spend(RULE + len_bytes(input) as u64).is_break() {
+            return Err(Error::illegal_argument("the synonym rules take too much work"));
         }
+        self.longest = self.longest.max(input.len());
+        let input_key = key(input.iter().map(String::as_str));
+        let is_known = self.meanings.contains_key(&input_key);
+        hold(OUTPUT_BYTES + if is_known { 0 } else { MEANING_BYTES + input_key.len() })?;
+        let meaning = self.meanings.entry(input_key).or_default();
+        meaning.add(output);
         meaning.keeps |= keeps;
-        let made = meaning.bytes / len_bytes(input).max(1) + usize::from(meaning.keeps);
-        self.expansion = self.expansion.max(u32::try_from(made).unwrap_or(u32::MAX));
         Ok(())
+    }
+
+    /// The rules, once all are added.
+    fn finish(mut self) -> Self {
+        for (input, meaning) in &mut self.meanings {
+            meaning.sort_out();
+            meaning.outputs.shrink_to_fit();
+            let made = meaning.bytes / (input.len() + 1) + usize::from(meaning.keeps);
+            self.expansion = self.expansion.max(u32::try_from(made).unwrap_or(u32::MAX));
+        }
+        self
     }
 
     /// What it costs to look for a run at the beginning of `tokens`: each length is hashed.
@@ -90,6 +146,12 @@ impl Rules {
         }
         found
     }
+}
+
+/// A run of a rule, whose memory is counted.
+fn held(run: Vec<String>) -> Result<Arc<[String]>> {
+    hold(run.iter().map(|word| WORD_BYTES + word.len()).sum())?;
+    Ok(run.into())
 }
 
 /// Bytes of a run, with what stands between its words.
@@ -123,13 +185,16 @@ pub fn parse_solr(
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        if let Err(error) = solr_line(line, expand, lenient, words, &mut rules)
-            && !lenient
-        {
-            return Err(failed(error, at));
+        if let Err(error) = solr_line(line, expand, lenient, words, &mut rules) {
+            if is_exceeded() {
+                return Err(error);
+            }
+            if !lenient {
+                return Err(failed(error, at));
+            }
         }
     }
-    Ok(rules)
+    Ok(rules.finish())
 }
 
 fn failed(error: Error, line: usize) -> Error {
@@ -150,7 +215,7 @@ fn solr_line(
         let mut runs = Vec::new();
         for text in split(side, ",") {
             match words(unescape(text.trim()).trim()) {
-                Ok(run) => runs.push(run.into()),
+                Ok(run) => runs.push(held(run)?),
                 Err(_) if lenient => {}
                 Err(error) => return Err(error),
             }
@@ -216,13 +281,13 @@ pub fn parse_wordnet(
             id.clone_into(&mut last);
         }
         match words(&line[start + 1..end].replace("''", "'")) {
-            Ok(run) => set.push(run.into()),
+            Ok(run) => set.push(held(run)?),
             Err(_) if lenient => {}
             Err(error) => return Err(failed(error, at)),
         }
     }
     wordnet_set(&set, expand, &mut rules)?;
-    Ok(rules)
+    Ok(rules.finish())
 }
 
 fn wordnet_set(set: &[Arc<[String]>], expand: bool, rules: &mut Rules) -> Result<()> {
