@@ -266,12 +266,7 @@ impl Folder {
     /// Where there were some, and they are gone: new ones would let in whoever is first to be told the password
     /// of `elastic`.
     pub fn claim_authz(&self) -> Result<()> {
-        self.claim(
-            Part::Authz,
-            "and with it all users, roles, API keys and grants of this node",
-            "make a folder there with nothing but an empty file `anew` in it: `elastic` gets a new password then, \
-             and everything else is to be made again",
-        )
+        self.claim(Part::Authz)
     }
 
     /// Makes the folder of the cluster state at the first start, and notes that there is one; before anything is
@@ -280,22 +275,38 @@ impl Folder {
     /// # Errors
     /// Where there was one, and it is gone: indices, templates and settings would be so, too, without a word.
     pub fn claim_cluster(&self) -> Result<()> {
-        self.claim(
-            Part::Cluster,
-            "and with it which indices, aliases, templates and settings there are",
-            "make a folder there with nothing but an empty file `anew` in it, and move the folder indices away: all \
-             of them are to be made again",
-        )
+        self.claim(Part::Cluster)
     }
 
-    /// Makes a part of the folder at the first start, and notes that it is there.
-    fn claim(&self, part: Part, with_it: &str, otherwise: &str) -> Result<()> {
+    /// Refuses a part of the folder that was there and is gone, or emptied; also for commands that make none.
+    ///
+    /// # Errors
+    /// It is lost, or who the node is cannot be read.
+    pub fn refuse_lost(&self, part: Part) -> Result<()> {
+        let (with_it, otherwise) = match part {
+            Part::Cluster => (
+                "and with it which indices, aliases, templates and settings there are",
+                "make a folder there with nothing but an empty file `anew` in it, and move the folder indices away: \
+                 all of them are to be made again",
+            ),
+            Part::Authz => (
+                "and with it all users, roles, API keys and grants of this node",
+                "make a folder there with nothing but an empty file `anew` in it: `elastic` gets a new password \
+                 then, and everything else is to be made again",
+            ),
+        };
         if self.is_lost(part)? {
             return Err(lost(&self.part(part), with_it, otherwise));
         }
         if self.is_emptied(part)? {
             return Err(lost(&self.part(part).join(consensus::snapshot::NAME), with_it, otherwise));
         }
+        Ok(())
+    }
+
+    /// Makes a part of the folder at the first start, and notes that it is there.
+    fn claim(&self, part: Part) -> Result<()> {
+        self.refuse_lost(part)?;
         let (path, identity) = (self.part(part), self.node("identity"));
         let made = make_private(&path).and_then(|()| sync_folder_of(&path));
         made.map_err(|error| Failure::file("making", &path, &error))?;

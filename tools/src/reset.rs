@@ -23,7 +23,7 @@ use crate::command::ResetPassword;
 use crate::config::data_folder;
 use crate::failure::{Code, Failure, Result};
 use crate::file_user::FileUser;
-use crate::folder::{Folder, Lock, read_json};
+use crate::folder::{Folder, Lock, Part, read_json};
 
 /// How long the running node may take to answer.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -62,7 +62,11 @@ pub fn run(options: &ResetPassword) -> Result<()> {
         (None, Err(failure)) => return Err(failure),
     };
     match lock {
-        Some(lock) => change_at_rest(&folder, lock, &options.username, password.clone())?,
+        Some(lock) => {
+            // A state that is opened where there is none is made anew.
+            folder.refuse_lost(Part::Authz)?;
+            change_at_rest(&folder, lock, &options.username, password.clone())?;
+        }
         None => change_running(&folder, options, &password)?,
     }
     tell(options, &password)
