@@ -9,7 +9,7 @@ use cluster::Index;
 use env::budget::Budget;
 use env::mailbox::{self, Receiver, Sender};
 use env::published::Published;
-use shard::Reader;
+use shard::{Reader, Resting};
 
 use crate::host::call::Message;
 use crate::host::scrub::Scrubbing;
@@ -84,6 +84,8 @@ pub struct Shared {
 pub struct Directory {
     /// By shard.
     pub shards: Map<ShardId, Entry>,
+    /// What was found of shards of closed indices, by shard.
+    pub(crate) resting: Arc<Map<ShardId, Arc<Resting>>>,
 }
 
 impl Directory {
@@ -105,6 +107,15 @@ impl Directory {
     pub fn failure(&self, index: &Index, number: u32) -> Option<&Failure> {
         match self.primary(index, number) {
             Primary::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// What was found of the primary of a shard, where its index is closed and nothing is known to be wrong
+    /// with its files.
+    pub(crate) fn resting(&self, index: &Index, number: u32) -> Option<&Arc<Resting>> {
+        match self.primary(index, number) {
+            Primary::Closed => self.resting.get(&ShardId { index: index.uuid, number }),
             _ => None,
         }
     }

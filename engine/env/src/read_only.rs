@@ -3,7 +3,7 @@
 //! Removing the rest of an interrupted save is passed over in silence, so that readers that tidy up
 //! first go on; every other change is refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::disk::Entry;
 use crate::{Bytes, Disk, Env, Error, ErrorKind, Result, WithDisk};
@@ -66,6 +66,14 @@ impl<D: Disk> Disk for ReadOnlyDisk<D> {
 
     async fn list(&self, path: &Path) -> Result<Vec<Entry>> {
         self.0.list(path).await
+    }
+
+    async fn marks(
+        &self,
+        folders: Vec<PathBuf>,
+        names: &'static [&'static str],
+    ) -> Result<Vec<u64>> {
+        self.0.marks(folders, names).await
     }
 
     async fn free_bytes(&self, path: &Path) -> Result<u64> {

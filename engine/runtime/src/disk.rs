@@ -27,6 +27,7 @@
 
 use std::cell::RefCell;
 use std::fs::{DirBuilder, File as StdFile, OpenOptions as StdOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -214,6 +215,27 @@ fn entries(path: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// What the file system says of a folder and of the files of these names in it. Each write changes a time of
+/// its file, and whoever sets that back changes another time.
+fn mark(folder: &Path, names: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut path = folder.to_owned();
+    let mut note = |path: &Path| {
+        let of = |meta: std::fs::Metadata| {
+            let written = (meta.mtime(), meta.mtime_nsec());
+            (meta.ino(), meta.len(), written, (meta.ctime(), meta.ctime_nsec()))
+        };
+        path.metadata().ok().map(of).hash(&mut hasher);
+    };
+    note(&path);
+    for name in names {
+        path.push(name);
+        note(&path);
+        path.pop();
+    }
+    hasher.finish()
+}
+
 impl Disk for RuntimeDisk {
     type File = RuntimeFile;
 
@@ -292,6 +314,15 @@ impl Disk for RuntimeDisk {
 
     async fn list(&self, path: &Path) -> Result<Vec<Entry>> {
         self.call("listing", path, entries).await
+    }
+
+    async fn marks(
+        &self,
+        folders: Vec<PathBuf>,
+        names: &'static [&'static str],
+    ) -> Result<Vec<u64>> {
+        let job = move || folders.iter().map(|folder| mark(folder, names)).collect();
+        self.files.run("looking at folders", job).await
     }
 
     async fn free_bytes(&self, path: &Path) -> Result<u64> {

@@ -208,6 +208,43 @@ fn folders_are_private_and_listed_in_order() {
     });
 }
 
+/// Each change that a mark must tell of: what is done, in a folder whose files `a` and `b` are marked.
+#[test]
+fn what_changes_in_a_folder_changes_its_mark() {
+    let folder = Folder::new("marks");
+    let (one, other) = (folder.0.join("one"), folder.0.join("other"));
+    on_one_core(move |core| async move {
+        let disk = core.env.disk();
+        for folder in [&one, &other] {
+            disk.create_dir(folder).await.expect("new");
+            for name in ["a", "b", "c"] {
+                disk.save(&folder.join(name), Bytes::from(vec![1; 9])).await.expect("saved");
+            }
+        }
+        let marks = async || {
+            let folders = vec![one.clone(), other.clone()];
+            disk.marks(folders, &["a", "b"]).await.expect("a worker")
+        };
+        let first = marks().await;
+        assert_eq!((first.len(), marks().await), (2, first.clone()), "nothing happened");
+        let mut seen = vec![first[0]];
+        let changed = |now: Vec<u64>, seen: &mut Vec<u64>, what: &str| {
+            assert!(!seen.contains(&now[0]), "{what}");
+            assert_eq!(now[1], first[1], "{what}: the other folder is as it was");
+            seen.push(now[0]);
+        };
+        std::fs::write(one.join("b"), [1; 8]).expect("writable");
+        changed(marks().await, &mut seen, "a file was written in its place");
+        disk.save(&one.join("a"), Bytes::from(vec![1; 9])).await.expect("saved");
+        changed(marks().await, &mut seen, "another took its place");
+        disk.remove(&one.join("c")).await.expect("there");
+        disk.remove(&one.join("b")).await.expect("there");
+        changed(marks().await, &mut seen, "names are gone");
+        disk.remove_dir(&one).await.expect("there");
+        changed(marks().await, &mut seen, "the folder is gone");
+    });
+}
+
 #[test]
 fn messages_cross_cores_and_answers_come_back() {
     const ROUNDS: u64 = 1000;

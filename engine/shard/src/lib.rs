@@ -17,7 +17,7 @@
 //! | bytes on disk                              | [`frame`], [`manifest`], [`file`]           |
 //! | what is durable when                       | `flush`, `recover`, `replay`                |
 //! | whether a folder holds anything            | `blank`                                     |
-//! | the figures of a shard that is not open    | `resting`                                   |
+//! | what is known of a shard that is not open  | [`look`]                                    |
 //! | which segments are merged                  | [`merge`]                                   |
 //!
 //! Deliberately absent: HTTP and index names (`engine`), reading by query (`search`), the bytes of
@@ -65,7 +65,6 @@ pub use operation::{
     Seen, Update, WriteBatch, Written,
 };
 pub use reader::{Opening, Reader, Touched, Uses};
-pub use recover::look;
-pub use resting::resting;
+pub use resting::{Resting, look, marks};
 pub use shard::{Setup, Shard};
 pub use stats::{SegmentStats, Stats};

@@ -219,7 +219,11 @@ impl<E: Env> Inner<E> {
 
 /// The manifest of a shard that is not open, and what lies in its folder, where nothing was set aside
 /// as damaged.
-async fn footing<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<(Manifest, Vec<Entry>)> {
+pub(crate) async fn footing<E: Env>(
+    env: &E,
+    dir: &Path,
+    id: ShardId,
+) -> Result<(Manifest, Vec<Entry>)> {
     let entries = match env.disk().list(dir).await {
         Ok(entries) => entries,
         Err(error) if error.kind == ErrorKind::NotFound => {
@@ -239,29 +243,8 @@ async fn footing<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<(Manifest, 
     Ok((manifest, entries))
 }
 
-/// Looks whether a shard that is not open stands, as far as can be told without reading what lies in
-/// its segments: its manifest reads, the files that it names are there, none was set aside as damaged.
-///
-/// # Errors
-/// What is missing or damaged; a folder that cannot be read.
-pub async fn look<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<()> {
-    let (manifest, entries) = footing(env, dir, id).await?;
-    for segment in &manifest.segments {
-        let own = (file::segment_name(segment.id), segment.len_bytes);
-        let live =
-            segment.live.map(|live| (file::live_name(segment.id, live.generation), live.len_bytes));
-        for (name, len) in std::iter::once(own).chain(live) {
-            let found = entries.iter().find(|entry| entry.name == name).map(|entry| entry.len);
-            if found != Some(len) {
-                return Err(disagrees(&dir.join(&name), found, len));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// A file is missing, or of another length than the manifest says.
-fn disagrees(path: &Path, found: Option<u64>, len: u64) -> Error {
+pub(crate) fn disagrees(path: &Path, found: Option<u64>, len: u64) -> Error {
     let what = match found {
         Some(found) => format!("{found} bytes, the manifest says {len}"),
         None => "the manifest names it, but it is not there".to_owned(),

@@ -1,31 +1,74 @@
-//! What the files of a shard tell that is not open: its figures as of its manifest.
+//! What the files of a shard tell that is not open: whether it stands, and its figures as of its manifest.
 //!
 //! Always true
-//! 1. Nothing is touched, and nothing of what lies in segments is read: a manifest, and the heads of the files
+//! 1. Nothing is changed, and nothing of what lies in segments is read: a manifest, and the heads of the files
 //!    that say which documents are alive.
+//! 2. What was read goes with the mark that its folder had before ([`Disk::marks`]): as long as that stays, it
+//!    need not be read again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::ShardId;
+use env::disk::Entry;
 use env::{Disk, Env, File};
 use segment::Live;
 
 use crate::error::{Error, Result};
 use crate::file;
 use crate::manifest::{Manifest, SegmentFile};
+use crate::recover::{disagrees, footing};
 use crate::stats::Stats;
 
-/// The figures of the shard `id` in the folder `dir`: documents, bytes, segments and numbers, each as they were
-/// when it was last written down, which an orderly stop does. What was counted while it was open is 0.
+/// The files whose bytes the figures rest on; of the others it is enough that they are there.
+const FILES: &[&str] = &["manifest-0", "manifest-1"];
+
+/// What was found of a shard that is not open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resting {
+    /// Documents, bytes, segments and numbers, each as they were when it was last written down, which an
+    /// orderly stop does. What was counted while it was open is 0.
+    pub stats: Stats,
+    /// What its folder was marked with before.
+    pub mark: u64,
+}
+
+/// The marks of some folders of shards, to be compared with those of [`Resting`].
 ///
 /// # Errors
-/// A folder, manifest or file that cannot be read, or that is another shard's.
-pub async fn resting<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<Stats> {
-    let manifest = Manifest::load(env, dir).await?;
-    if manifest.shard != id {
-        let what = "the manifest is another shard's".to_owned();
-        return Err(Error::Corrupt { file: dir.display().to_string(), what });
+/// Nobody has time to look.
+pub async fn marks<E: Env>(env: &E, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
+    Ok(env.disk().marks(folders, FILES).await?)
+}
+
+/// Looks whether a shard that is not open stands, as far as can be told without reading what lies in
+/// its segments: its manifest reads, the files that it names are there, none was set aside as damaged.
+///
+/// # Errors
+/// What is missing or damaged; a folder that cannot be read.
+pub async fn look<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<Resting> {
+    let mark = marks(env, vec![dir.to_owned()]).await?.first().copied().unwrap_or_default();
+    let (manifest, entries) = footing(env, dir, id).await?;
+    check_files(dir, &manifest, &entries)?;
+    Ok(Resting { stats: figures(env, dir, &manifest).await?, mark })
+}
+
+/// Are the files that the manifest names there, and as long as it says?
+fn check_files(dir: &Path, manifest: &Manifest, entries: &[Entry]) -> Result<()> {
+    for segment in &manifest.segments {
+        let own = (file::segment_name(segment.id), segment.len_bytes);
+        let live =
+            segment.live.map(|live| (file::live_name(segment.id, live.generation), live.len_bytes));
+        for (name, len) in std::iter::once(own).chain(live) {
+            let found = entries.iter().find(|entry| entry.name == name).map(|entry| entry.len);
+            if found != Some(len) {
+                return Err(disagrees(&dir.join(&name), found, len));
+            }
+        }
     }
+    Ok(())
+}
+
+async fn figures<E: Env>(env: &E, dir: &Path, manifest: &Manifest) -> Result<Stats> {
     let last = manifest.seq_no_next.get().checked_sub(1);
     let mut stats = Stats {
         segment_count: manifest.segments.len() as u64,
@@ -33,6 +76,7 @@ pub async fn resting<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<Stats> 
         seq_no_applied: last,
         seq_no_visible: last,
         primary_term: manifest.primary_term.get(),
+        commit_generation: manifest.generation,
         ..Stats::default()
     };
     for segment in &manifest.segments {

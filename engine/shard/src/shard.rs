@@ -503,6 +503,7 @@ impl<E: Env> Inner<E> {
             seq_no_applied: state.applied.checked_sub(1),
             seq_no_visible: state.visible.checked_sub(1),
             primary_term: state.term.get(),
+            commit_generation: self.manifest.borrow().generation,
             index: counters.index,
             delete: counters.delete,
             noop_update_count: counters.noop_updates,

@@ -54,6 +54,8 @@ pub struct Stats {
     pub seq_no_visible: Option<u64>,
     /// The reign.
     pub primary_term: u64,
+    /// Of the manifest that it stands on: rises with each, also over restarts.
+    pub commit_generation: u64,
     /// Operations that index a document.
     pub index: Work,
     /// Operations that delete one.
@@ -126,7 +128,7 @@ impl Stats {
 }
 
 impl std::ops::AddAssign<&Stats> for Stats {
-    /// Sums of two shards; of sequence numbers, which no two share, the first one's stay.
+    /// Sums of two shards; of sequence numbers and generations, which no two share, the first one's stay.
     fn add_assign(&mut self, other: &Self) {
         let Self {
             docs_count,
@@ -139,6 +141,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             seq_no_applied: _,
             seq_no_visible: _,
             primary_term: _,
+            commit_generation: _,
             index,
             delete,
             noop_update_count,

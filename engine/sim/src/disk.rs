@@ -128,6 +128,18 @@ impl Disk for SimDisk {
         self.call(Call::Look, path, move |storage| storage.list(&whole)).await
     }
 
+    async fn marks(
+        &self,
+        folders: Vec<PathBuf>,
+        names: &'static [&'static str],
+    ) -> Result<Vec<u64>> {
+        let first = folders.first().cloned().unwrap_or_default();
+        self.call(Call::Look, &first, move |storage| {
+            Ok(folders.iter().map(|folder| storage.mark(folder, names)).collect())
+        })
+        .await
+    }
+
     async fn free_bytes(&self, path: &Path) -> Result<u64> {
         self.call(Call::Look, path, |storage| Ok(storage.free())).await
     }

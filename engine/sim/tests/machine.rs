@@ -46,6 +46,30 @@ fn the_same_seed_gives_the_same_trace() {
 }
 
 #[test]
+fn a_mark_tells_of_names_and_of_the_bytes_of_some_files() {
+    let sim = Sim::new(1);
+    for name in ["a", "b", "c"] {
+        sim.plant(format!("/data/{name}"), b"one");
+    }
+    let mark = || {
+        let env = sim.env();
+        let folders = vec![Path::new("/data").to_owned(), Path::new("/none").to_owned()];
+        sim.run(async move { env.disk().marks(folders, &["a", "b"]).await.expect("a disk") })
+    };
+    let first = mark();
+    assert_eq!((first.len(), mark()), (2, first.clone()), "nothing happened");
+    let mut seen = vec![first[0]];
+    sim.plant("/data/c", b"two");
+    assert_eq!(mark(), first, "this one is not asked for");
+    sim.plant("/data/b", b"two");
+    seen.push(mark()[0]);
+    sim.plant("/data/d", b"new");
+    seen.push(mark()[0]);
+    let distinct: std::collections::BTreeSet<u64> = seen.iter().copied().collect();
+    assert_eq!(distinct.len(), 3, "{seen:?}");
+}
+
+#[test]
 fn power_may_go_at_every_change() {
     let sim = Sim::new(1);
     sim.run(work_a_while(sim.env()));

@@ -52,6 +52,13 @@ pub enum Message {
         /// What is wrong, and where.
         why: Arc<str>,
     },
+    /// Looks again at shards of closed indices, asked of the keeper by whoever found their files changed.
+    LookAgain {
+        /// Which shards.
+        shards: Vec<ShardId>,
+        /// When the directory says what was found.
+        reply: Reply<()>,
+    },
     /// Changes the cluster state, asked of the keeper.
     Change {
         /// The change.

@@ -25,6 +25,9 @@ impl<E: Env> Keeper<E> {
                 || after.index_by_uuid(index.uuid).is_some()
         };
         for index in before.indices.values().filter(|index| !stays(index)) {
+            for number in 0..index.settings.shard_count() {
+                self.forget_resting(ShardId { index: index.uuid, number });
+            }
             self.remove_folder(index.uuid).await;
         }
     }

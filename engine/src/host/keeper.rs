@@ -117,6 +117,7 @@ impl<E: Env> Keeper<E> {
                 keeper.look_at(shard_id(index, number)).await;
             }
         }
+        keeper.publish_directory();
         for index in state.indices.values().filter(|index| index.open) {
             keeper.open_index(index, false);
         }
@@ -474,6 +475,7 @@ impl<E: Env> Keeper<E> {
         for number in 0..index.settings.shard_count() {
             let shard = shard_id(index, number);
             self.lost.borrow_mut().remove(&shard);
+            self.forget_resting(shard);
             self.directory.borrow_mut().shards.insert(shard, Entry::Opening);
             let opening = self.decide_opening(shard);
             let keeper = Rc::clone(self);
@@ -569,24 +571,54 @@ impl<E: Env> Keeper<E> {
             })
         });
         env::join_all(each.collect()).await;
+        self.publish_directory();
     }
 
-    /// Looks whether a shard of a closed index stands, without opening it; one that does not is shown
-    /// as failed.
-    async fn look_at(&self, shard: ShardId) {
+    /// Looks whether a shard of a closed index stands, without opening it, and keeps what was found; one that
+    /// does not stand is shown as failed. Whoever calls publishes the directory.
+    pub(super) async fn look_at(&self, shard: ShardId) {
         let dir = self.shared.shard_dir(shard);
-        let Err(error) = shard::look(&self.env, &dir, shard).await else { return };
+        let looked = shard::look(&self.env, &dir, shard).await;
         let state = self.value.state();
         let is_closed = state.index_by_uuid(shard.index).is_some_and(|index| !index.open);
         // It is known, or the shard was opened or deleted meanwhile.
         if !is_closed || self.directory.borrow().shards.contains_key(&shard) {
             return;
         }
-        (self.warn)(&format!("shard [{}] of a closed index is lost: {error}", shard.number));
-        self.lost.borrow_mut().insert(shard);
-        let entry = self.failed(error.to_string());
-        self.directory.borrow_mut().shards.insert(shard, entry);
+        match looked {
+            Ok(resting) => {
+                let mut directory = self.directory.borrow_mut();
+                Arc::make_mut(&mut directory.resting).insert(shard, Arc::new(resting));
+            }
+            Err(error) => {
+                (self.warn)(&format!(
+                    "shard [{}] of a closed index is lost: {error}",
+                    shard.number
+                ));
+                self.lost.borrow_mut().insert(shard);
+                let entry = self.failed(error.to_string());
+                self.directory.borrow_mut().shards.insert(shard, entry);
+                self.forget_resting(shard);
+            }
+        }
+    }
+
+    /// Looks again at shards of closed indices whose files are not what they were.
+    pub(crate) async fn look_again(&self, shards: Vec<ShardId>) {
+        for shard in shards {
+            let place = self.lines.join(shard);
+            let _turn = place.front().await;
+            self.look_at(shard).await;
+        }
         self.publish_directory();
+    }
+
+    /// What was found of a shard while its index was closed counts no more.
+    pub(super) fn forget_resting(&self, shard: ShardId) {
+        let mut directory = self.directory.borrow_mut();
+        if directory.resting.contains_key(&shard) {
+            Arc::make_mut(&mut directory.resting).remove(&shard);
+        }
     }
 }
 

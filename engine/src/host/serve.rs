@@ -69,6 +69,16 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         keeper.fail_shard(shard, &why);
                     }
                 }
+                Message::LookAgain { shards, reply } => {
+                    let keeper = core.keeper.borrow().clone();
+                    if let Some(keeper) = keeper {
+                        let spawner = core.env.clone();
+                        spawner.spawn().spawn(async move {
+                            keeper.look_again(shards).await;
+                            reply.send(());
+                        });
+                    }
+                }
                 Message::Change { command, reply } => {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move {

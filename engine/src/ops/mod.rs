@@ -55,6 +55,7 @@ pub mod scroll;
 pub mod search;
 pub mod search_uses;
 pub mod simulate;
+mod since;
 mod skip;
 mod sliced;
 pub(crate) mod slices;

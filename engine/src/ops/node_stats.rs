@@ -3,7 +3,7 @@
 //! Always true
 //! 1. A count never falls while the process runs, as Elasticsearch's `OldShardsStats` has it: who draws
 //!    rates of it would take a fall for a restart. What is now (documents, bytes, what is under way) is
-//!    of the shards that serve.
+//!    of the shards that serve, and of those of closed indices, which lie here too.
 //! 2. Each opening of a shard is counted once: a core brings its sum to an end in one go, and a shard
 //!    that was closed since it was looked at is then counted among the closed ones.
 
@@ -15,8 +15,8 @@ use cluster::Index;
 use env::{Env, Spawn, reply};
 use shard::{Reader, Shard};
 
-use super::field_sizes;
 use super::stats::Stats;
+use super::{field_sizes, resting};
 use crate::core::Core;
 use crate::host::call::Message;
 use crate::host::serve::Slot;
@@ -76,6 +76,15 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let mapped = state.indices.values().map(|index| index.mapping.total_fields()).sum();
         let mut sum = Stats { mapped_fields: Some(mapped), ..Stats::default() };
+        // The shards of closed indices are here too, though no core holds them open.
+        self.look_after_closed(state.indices.values().map(|index| &**index)).await;
+        let directory = self.directory();
+        for index in state.indices.values().filter(|index| !index.open) {
+            let numbers = 0..index.settings.shard_count();
+            for stats in numbers.filter_map(|at| resting::figures(&directory, index, at)) {
+                sum += &stats;
+            }
+        }
         for answer in answers {
             if let Some(stats) = answer.await {
                 sum += &stats;

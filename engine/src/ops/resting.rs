@@ -1,26 +1,60 @@
-//! Figures of closed indices, whose shards nobody holds open: what their files tell.
+//! Figures of closed indices, whose shards nobody holds open: what their files told when they were closed, or
+//! when the node started.
+//!
+//! Always true
+//! 1. One who asks reads no file: what was found is kept in the directory. Whether the files are still what they
+//!    were is asked of the file system, of all shards in one go.
+//! 2. A shard whose files cannot be read any more is a failed one from then on, for all who look at the node.
+
+use std::rc::Rc;
 
 use base::ShardId;
+use cluster::Index;
 use env::Env;
+use env::reply;
 
-use super::stats::{IndexStats, Standing, Stats};
-use crate::core::Core;
+use super::stats::Stats;
+use crate::core::{Core, KEEPER};
+use crate::host::call::Message;
+use crate::node::Directory;
 
 impl<E: Env> Core<E> {
-    /// Adds to the shards of closed indices what their files tell. That reads of the disk, a shard after the
-    /// other. A shard whose files cannot be read stays without figures: whoever opens the index hears why.
-    pub async fn fill_closed(&self, rows: &mut [IndexStats]) {
-        for row in rows {
-            let uuid = row.index.uuid;
-            for shard in &mut row.shards {
-                let Standing::Closed(figures) = &mut shard.standing else { continue };
-                let id = ShardId { index: uuid, number: shard.number };
-                let dir = self.shared.shard_dir(id);
-                if let Ok(counts) = shard::resting(&self.env, &dir, id).await {
-                    let stats = Stats { shards: 1, shard: counts, ..Stats::default() };
-                    *figures = Some(Box::new(stats));
+    /// Sees to it that what the directory says of the shards of closed indices among these is what their files
+    /// say now.
+    pub(crate) async fn look_after_closed<'a>(
+        self: &Rc<Self>,
+        indices: impl Iterator<Item = &'a Index>,
+    ) {
+        let directory = self.directory();
+        let (mut known, mut folders) = (Vec::new(), Vec::new());
+        for index in indices.filter(|index| !index.open) {
+            let folder = self.shared.index_dir(index.uuid);
+            for number in 0..index.settings.shard_count() {
+                if let Some(resting) = directory.resting(index, number) {
+                    known.push((ShardId { index: index.uuid, number }, resting.mark));
+                    folders.push(folder.join(number.to_string()));
                 }
             }
         }
+        if known.is_empty() {
+            return;
+        }
+        // Where nobody has time to look, what is known is as good as it gets.
+        let Ok(marks) = shard::marks(&self.env, folders).await else { return };
+        let changed = known.into_iter().zip(marks).filter(|((_, mark), now)| mark != now);
+        let shards: Vec<ShardId> = changed.map(|((shard, _), _)| shard).collect();
+        if shards.is_empty() {
+            return;
+        }
+        let (reply, done) = reply::channel();
+        self.shared.core(KEEPER).send_reply(Message::LookAgain { shards, reply });
+        // A node that is stopping does not look.
+        let _looked = done.await;
     }
+}
+
+/// The figures of a shard whose index is closed; none where nothing is known of its files.
+pub(super) fn figures(directory: &Directory, index: &Index, number: u32) -> Option<Box<Stats>> {
+    let resting = directory.resting(index, number)?;
+    Some(Box::new(Stats { shards: 1, shard: resting.stats.clone(), ..Stats::default() }))
 }

@@ -23,13 +23,15 @@ use super::IndicesOptions;
 use super::field_sizes::{self, Loaded};
 use super::groups::Groups;
 use super::observe::{Health, colour};
+use super::resting;
+use super::since::{self, Since};
 use crate::core::{Core, Sent};
 use crate::error::Result;
 use crate::gate::{Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
-use crate::node::{Failure, Primary};
+use crate::node::{Directory, Failure, Primary};
 
 /// How often something was done, how long it took, and how much of it is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,8 +184,8 @@ pub enum Standing {
     Initializing,
     /// It serves no more.
     Failed(Failure),
-    /// Its index is closed: its files are there as far as is known, and nobody reads them; what they tell,
-    /// where that was asked for.
+    /// Its index is closed: its files are there as far as is known, and nobody reads them; what they told when
+    /// they were looked at last. None while it is being closed.
     Closed(Option<Box<Stats>>),
 }
 
@@ -357,7 +359,14 @@ impl<E: Env> Core<E> {
             .map(|one| (one.index.uuid, one.seen(gate)))
             .filter(|(_, seen)| !seen.is_empty())
             .collect();
-        let mut rows = self.ask_stats(reached.into_iter().map(|one| one.index).collect()).await;
+        let indices: Vec<Arc<Index>> = reached.into_iter().map(|one| one.index).collect();
+        self.look_after_closed(indices.iter().map(|index| &**index)).await;
+        let asked = indices.len();
+        let mut rows = self.ask_stats(indices, closed).await;
+        if rows.len() < asked {
+            // Some are gone meanwhile: whoever named one is told so, as who asks now.
+            self.reached(gate, action, expression, call).await?;
+        }
         for row in &mut rows {
             let Some(seen) = seen.get(&row.index.uuid) else { continue };
             for shard in &mut row.shards {
@@ -457,7 +466,12 @@ impl<E: Env> Core<E> {
                         let took_ms = self.now_ms().saturating_sub(begun_ms);
                         row.took_us = u64::try_from(took_ms).unwrap_or(0).saturating_mul(1_000);
                     }
-                    Primary::Closed => {}
+                    Primary::Closed => {
+                        if let Some(resting) = directory.resting(&index, number) {
+                            row.files = resting.stats.segment_count;
+                            row.bytes = resting.stats.segment_bytes;
+                        }
+                    }
                 }
                 rows.push(row);
             }
@@ -501,20 +515,25 @@ impl<E: Env> Core<E> {
         Ok(indices)
     }
 
-    async fn ask_stats(self: &Rc<Self>, indices: Vec<Arc<Index>>) -> Vec<IndexStats> {
-        enum Asked {
-            Open(shard::Reader, Sent<shard::Stats>),
-            Not(Standing),
-        }
+    /// Counts of these indices, but for those that are deleted meanwhile, or closed where that is an error.
+    async fn ask_stats(
+        self: &Rc<Self>,
+        indices: Vec<Arc<Index>>,
+        closed: Closed,
+    ) -> Vec<IndexStats> {
         let directory = self.directory();
         let mut under_way = Vec::with_capacity(indices.len());
         for index in indices {
+            if !index.open {
+                let shards = at_rest(&directory, &index).into_iter();
+                under_way.push((index, shards.map(|shard| Asked::Not(shard.standing)).collect()));
+                continue;
+            }
             let asked: Vec<Asked> = (0..index.settings.shard_count())
                 .map(|number| {
                     let shard = ShardId { index: index.uuid, number };
                     match directory.primary(&index, number) {
                         Primary::Failed(failure) => Asked::Not(Standing::Failed(failure.clone())),
-                        _ if !index.open => Asked::Not(Standing::Closed(None)),
                         Primary::Started(reader) => {
                             let sent = self.send(shard, |reply| ShardCall::Stats { reply });
                             Asked::Open(reader.clone(), sent)
@@ -526,29 +545,22 @@ impl<E: Env> Core<E> {
             under_way.push((index, asked));
         }
         let mut rows = Vec::with_capacity(under_way.len());
-        for (index, asked) in under_way {
+        for (mut index, asked) in under_way {
             let mut shards = Vec::with_capacity(asked.len());
             for (number, asked) in (0..).zip(asked) {
-                let standing = match asked {
-                    Asked::Not(standing) => standing,
-                    Asked::Open(reader, sent) => match sent.answer().await {
-                        Ok(counts) => {
-                            let mut stats = Stats::of(&reader, counts, self.now_ms());
-                            stats.loaded = field_sizes::loaded(&index.mapping, &reader.view.load());
-                            Standing::Started(Box::new(stats))
-                        }
-                        Err(down) => {
-                            let error = down.error(&self.state(), &index, number);
-                            // The keeper hears of damage a moment later than who meets it.
-                            Standing::Failed(Failure {
-                                why: error.reason.into(),
-                                at_ms: self.now_ms(),
-                                attempts: 1,
-                            })
-                        }
-                    },
-                };
+                let standing = self.standing_of(&index, number, asked).await;
                 shards.push(ShardStats { number, standing });
+            }
+            if shards.iter().any(|shard| !matches!(shard.standing, Standing::Started(_))) {
+                match since::of(&self.state(), &index) {
+                    Since::Deleted => continue,
+                    Since::Closed(_) if closed == Closed::Forbid => continue,
+                    Since::Closed(now) => {
+                        shards = at_rest(&self.directory(), &now);
+                        index = now;
+                    }
+                    Since::Same => {}
+                }
             }
             let any = |is: fn(&Standing) -> bool| shards.iter().any(|shard| is(&shard.standing));
             let is_lost = any(|standing| matches!(standing, Standing::Failed(_)));
@@ -558,6 +570,46 @@ impl<E: Env> Core<E> {
         }
         rows
     }
+
+    /// How a shard stands that was asked.
+    async fn standing_of(self: &Rc<Self>, index: &Index, number: u32, asked: Asked) -> Standing {
+        let (reader, sent) = match asked {
+            Asked::Not(standing) => return standing,
+            Asked::Open(reader, sent) => (reader, sent),
+        };
+        match sent.answer().await {
+            Ok(counts) => {
+                let mut stats = Stats::of(&reader, counts, self.now_ms());
+                stats.loaded = field_sizes::loaded(&index.mapping, &reader.view.load());
+                Standing::Started(Box::new(stats))
+            }
+            Err(down) => {
+                let error = down.error(&self.state(), index, number);
+                // The keeper hears of damage a moment later than who meets it.
+                Standing::Failed(Failure {
+                    why: error.reason.into(),
+                    at_ms: self.now_ms(),
+                    attempts: 1,
+                })
+            }
+        }
+    }
+}
+
+/// A shard that counts are asked of.
+enum Asked {
+    Open(shard::Reader, Sent<shard::Stats>),
+    Not(Standing),
+}
+
+/// The shards of a closed index.
+fn at_rest(directory: &Directory, index: &Index) -> Vec<ShardStats> {
+    let standing = |number| match directory.primary(index, number) {
+        Primary::Failed(failure) => Standing::Failed(failure.clone()),
+        _ => Standing::Closed(resting::figures(directory, index, number)),
+    };
+    let numbers = 0..index.settings.shard_count();
+    numbers.map(|number| ShardStats { number, standing: standing(number) }).collect()
 }
 
 #[cfg(test)]

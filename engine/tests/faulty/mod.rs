@@ -172,6 +172,14 @@ impl<D: Disk> Disk for FaultyDisk<D> {
         self.disk.list(path).await
     }
 
+    async fn marks(
+        &self,
+        folders: Vec<PathBuf>,
+        names: &'static [&'static str],
+    ) -> Result<Vec<u64>> {
+        self.disk.marks(folders, names).await
+    }
+
     async fn free_bytes(&self, path: &Path) -> Result<u64> {
         self.plan.check("free_bytes", path, false)?;
         if self.plan.full.get() {

@@ -34,9 +34,6 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         .core
         .index_stats(call.gate, "indices:monitor/stats", call.indices(), options, closed)
         .await?;
-    if closed == Closed::Show {
-        call.core.fill_closed(&mut rows).await;
-    }
     if !wanted.fields.groups.is_empty() {
         call.core.fill_groups(&mut rows).await;
     }
@@ -210,14 +207,14 @@ fn one_shard(
             }
         };
         let counts = &stats.shard;
-        // What was flushed is named by the shard and by how often that was done.
-        let id =
-            cluster::state::uuid_text(commit_id(row.index.uuid, shard.number, counts.flush.count));
+        // What was written down is named by the shard and by how often that was done.
+        let generation = counts.commit_generation;
+        let id = cluster::state::uuid_text(commit_id(row.index.uuid, shard.number, generation));
         writer
             .key("commit")
             .begin_object()
             .field_str("id", &id)
-            .field_u64("generation", counts.flush.count + 1)
+            .field_u64("generation", generation)
             .key("user_data")
             .begin_object();
         user_data(writer, row.index.uuid, shard.number, counts);

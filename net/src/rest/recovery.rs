@@ -14,7 +14,8 @@ use crate::reply::Reply;
 
 /// `GET /_recovery`, `/{index}/_recovery`.
 pub(super) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let options = call.params.indices_options(IndicesOptions::default())?;
+    let base = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
     let active = call.params.flag("active_only", false)?;
     let detailed = call.params.flag("detailed", false)?;
     let mut rows = call.core.recovery_rows(call.gate, call.indices(), options).await?;

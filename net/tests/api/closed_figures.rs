@@ -2,7 +2,7 @@
 
 use json::Value;
 
-use crate::place::{Client, at, with_node};
+use crate::place::{Client, Machine, at, with_node};
 
 /// What `_stats` says of all shards of `c`, closed or not.
 async fn figures(client: &mut Client) -> Value {
@@ -57,5 +57,178 @@ fn a_closed_index_keeps_its_figures() {
         // What is not written down anywhere begins anew.
         assert_eq!(counted(&closed, &["_all", "total", "indexing", "index_total"]), 0);
         assert_eq!(counted(&closed, &["_all", "total", "translog", "operations"]), 0);
+    });
+}
+
+/// Documents, bytes and segments of all shards that are here, as all who sum them up tell them.
+async fn sums(client: &mut Client) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    let cluster = client.good("GET", "/_cluster/stats", "").await;
+    let nodes = client.good("GET", "/_nodes/stats/indices,allocations", "").await;
+    let node = at(&nodes, &["nodes", "AAAAAAAAAAAAAAAAAAAAAA"]);
+    for path in
+        [["docs", "count"], ["docs", "deleted"], ["store", "size_in_bytes"], ["segments", "count"]]
+    {
+        for (who, told) in [("cluster", &cluster), ("node", node)] {
+            let figure = at(told, &["indices", path[0], path[1]]).as_u64().expect("a figure");
+            found.push((format!("{who} {path:?}"), figure));
+        }
+    }
+    let of_version = &at(&cluster, &["indices", "versions"]).as_array().expect("one")[0];
+    let allocated = at(node, &["allocations", "current_disk_usage_in_bytes"]);
+    for told in [at(of_version, &["total_primary_bytes"]), allocated] {
+        found.push(("bytes".to_owned(), told.as_u64().expect("a figure")));
+    }
+    let cat = client.call("GET", "/_cat/allocation?h=disk.indices&bytes=b", "").await.text();
+    found.push(("_cat/allocation".to_owned(), cat.trim().parse().expect("a figure")));
+    let page = client.call("GET", "/_prometheus", "").await.text();
+    for line in page.lines() {
+        if let Some((name, figure)) = line.split_once(' ')
+            && ["docs", "docs_deleted", "store_bytes", "segments"]
+                .contains(&name.trim_start_matches("corelode_"))
+        {
+            found.push((name.to_owned(), figure.parse().expect("a figure")));
+        }
+    }
+    found
+}
+
+/// An index `index` of two shards with 18 documents of 20, all of it in files, and nothing left to merge.
+async fn fill(client: &mut Client, index: &str) {
+    let body = r#"{"settings":{"number_of_shards":2,"number_of_replicas":0}}"#;
+    client.good("PUT", &format!("/{index}"), body).await;
+    for id in 0..20 {
+        client.good("PUT", &format!("/{index}/_doc/{id}"), r#"{"t":"some text"}"#).await;
+    }
+    client.good("POST", &format!("/{index}/_forcemerge?max_num_segments=1"), "").await;
+    for id in 0..2 {
+        client.good("DELETE", &format!("/{index}/_doc/{id}"), "").await;
+    }
+    client.good("POST", &format!("/{index}/_flush"), "").await;
+}
+
+/// They counted the shards of closed indices, and nothing of what these hold.
+#[test]
+fn sums_of_the_node_hold_closed_indices() {
+    let machine = Machine::new(41);
+    let mut open = Vec::new();
+    machine.story(async |mut client: Client| {
+        fill(&mut client, "c").await;
+        fill(&mut client, "d").await;
+        open = sums(&mut client).await;
+        assert_eq!(open.len(), 15);
+        assert_eq!((open[0].1, open[2].1), (36, 4), "documents, deleted ones");
+        client.good("POST", "/c/_close", "").await;
+        assert_eq!(sums(&mut client).await, open);
+        let nodes = client.good("GET", "/_nodes/stats/indices?level=shards", "").await;
+        let node = at(&nodes, &["nodes", "AAAAAAAAAAAAAAAAAAAAAA", "indices"]);
+        let shards = at(node, &["shards", "c"]).as_array().expect("its shards");
+        assert_eq!(shards.len(), 2);
+        let table = client.call("GET", "/_cat/shards/c?h=docs", "").await.text();
+        let docs = table.lines().map(|line| line.trim().parse::<u64>().expect("a count"));
+        assert_eq!(docs.sum::<u64>(), 18);
+    });
+    machine.story(async |mut client: Client| {
+        assert_eq!(sums(&mut client).await, open, "what lay there when the node started");
+        client.good("POST", "/c/_open", "").await;
+        assert_eq!(sums(&mut client).await, open);
+        client.good("POST", "/c/_close", "").await;
+        client.good("DELETE", "/c", "").await;
+        assert_eq!(sums(&mut client).await[0].1, 18);
+    });
+}
+
+/// A shard whose manifest could not be read any more was told as there, and its index as green.
+#[test]
+fn a_closed_shard_that_cannot_be_read_any_more_is_a_failed_one() {
+    let machine = Machine::new(42);
+    machine.story(async |mut client: Client| {
+        fill(&mut client, "c").await;
+        fill(&mut client, "d").await;
+        client.good("POST", "/c,d/_close", "").await;
+        let settings = client.good("GET", "/c/_settings", "").await;
+        let uuid = at(&settings, &["c", "settings", "index", "uuid"]).as_str().expect("an id");
+        let all = "/c,d/_stats?forbid_closed_indices=false&level=shards";
+        let told = client.good("GET", all, "").await;
+        assert_eq!(at(&told, &["indices", "c", "health"]).as_str(), Some("green"));
+        for slot in 0..2 {
+            machine.sim.plant(format!("/data/indices/{uuid}/1/manifest-{slot}"), b"rot");
+        }
+        let told = client.good("GET", all, "").await;
+        assert_eq!(at(&told, &["indices", "c", "health"]).as_str(), Some("red"));
+        assert_eq!(at(&told, &["indices", "d", "health"]).as_str(), Some("green"));
+        assert_eq!(at(&told, &["_shards", "total"]).as_u64(), Some(4));
+        assert_eq!(at(&told, &["_shards", "successful"]).as_u64(), Some(3));
+        let shards = at(&told, &["indices", "c", "shards"]).as_object().expect("shards");
+        assert_eq!(shards.keys().collect::<Vec<_>>(), ["0"]);
+        let table = client.call("GET", "/_cat/shards/c?h=shard,state,ud&s=shard", "").await.text();
+        let lost = table.lines().nth(1).expect("two shards");
+        assert!(lost.contains("UNASSIGNED") && lost.contains("/1/manifest-"), "{table}");
+        let health = client.good("GET", "/_cluster/health", "").await;
+        assert_eq!(at(&health, &["status"]).as_str(), Some("red"));
+    });
+}
+
+/// Number and name of the commit on which the shard of `a` stands.
+async fn commit(client: &mut Client) -> (u64, String) {
+    let told = client.good("GET", "/a/_stats?level=shards&forbid_closed_indices=false", "").await;
+    let shard = &at(&told, &["indices", "a", "shards", "0"]).as_array().expect("one")[0];
+    let id = at(shard, &["commit", "id"]).as_str().expect("a name").to_owned();
+    (at(shard, &["commit", "generation"]).as_u64().expect("a number"), id)
+}
+
+/// It was how often the process had flushed: after a restart another commit bore the number and the name of an
+/// earlier one.
+#[test]
+fn a_commit_bears_a_number_and_a_name_that_no_other_bore() {
+    let machine = Machine::new(43);
+    let mut seen: Vec<(u64, String)> = Vec::new();
+    for round in 0..3 {
+        machine.story(async |mut client: Client| {
+            if round == 0 {
+                client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+            }
+            for id in 0..2 {
+                client.good("PUT", &format!("/a/_doc/{round}{id}"), r#"{"n":1}"#).await;
+                client.good("POST", "/a/_flush", "").await;
+                seen.push(commit(&mut client).await);
+                // What changes nothing is no commit.
+                client.good("POST", "/a/_flush", "").await;
+                assert_eq!(Some(&commit(&mut client).await), seen.last());
+            }
+            client.good("POST", "/a/_close", "").await;
+            seen.push(commit(&mut client).await);
+            client.good("POST", "/a/_open", "").await;
+        });
+    }
+    assert!(seen.windows(2).all(|pair| pair[0].0 < pair[1].0), "{seen:?}");
+    let names: std::collections::BTreeSet<&String> = seen.iter().map(|(_, name)| name).collect();
+    assert_eq!(names.len(), seen.len());
+}
+
+/// It left closed indices out where they were not named.
+#[test]
+fn recoveries_of_closed_indices_are_told_by_wildcards_too() {
+    with_node(|mut client| async move {
+        fill(&mut client, "c").await;
+        fill(&mut client, "open").await;
+        let hidden = r#"{"settings":{"index.hidden":true}}"#;
+        client.good("PUT", "/hidden", hidden).await;
+        client.good("POST", "/c/_close", "").await;
+        for (target, wanted) in [
+            ("/_recovery", &["c", "open"][..]),
+            ("/*/_recovery", &["c", "open"]),
+            ("/_recovery?expand_wildcards=open", &["open"]),
+            ("/_recovery?expand_wildcards=all", &["c", "hidden", "open"]),
+            ("/hidden/_recovery", &["hidden"]),
+        ] {
+            let told = client.good("GET", target, "").await;
+            let names: Vec<&str> = told.as_object().expect("indices").keys().collect();
+            assert_eq!(names, wanted, "{target}");
+        }
+        let told = client.good("GET", "/c/_recovery", "").await;
+        let shard = &at(&told, &["c", "shards"]).as_array().expect("two")[0];
+        assert_eq!(at(shard, &["stage"]).as_str(), Some("DONE"));
+        assert!(at(shard, &["index", "size", "total_in_bytes"]).as_u64() > Some(0));
     });
 }

@@ -52,7 +52,11 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/nodes/stats")?;
     let mut wish = wish(call)?;
     if wish.level != "node" {
-        let all = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
+        let all = IndicesOptions {
+            expand_closed: true,
+            expand_hidden: true,
+            ..IndicesOptions::default()
+        };
         let action = "cluster:monitor/nodes/stats";
         // The right to ask is the cluster's.
         wish.rows = call.core.index_stats(&Everything, action, "*", all, Closed::Show).await?;
