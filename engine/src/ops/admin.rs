@@ -12,7 +12,8 @@ use json::{Object, Value};
 
 use super::create::is_typed;
 use super::reached::Reached;
-use super::{IndicesOptions, ShardFailure, Shards, failure};
+use super::since::{self, Since};
+use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Named};
@@ -44,6 +45,14 @@ impl IndexInfo {
     pub fn mappings(&self) -> Value {
         self.index.mapping.to_json()
     }
+}
+
+/// A call to all shards of the indices that an expression names.
+struct Wide<'a> {
+    gate: &'a dyn Gate,
+    action: &'static str,
+    expression: &'a str,
+    options: IndicesOptions,
 }
 
 impl<E: Env> Core<E> {
@@ -176,9 +185,9 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Shards> {
-        let indices =
-            self.indices(gate, "indices:admin/refresh", expression, Call::new(options)).await?;
-        Ok(self.broadcast(&indices, |reply| ShardCall::Refresh { reply }).await)
+        let wide = Wide { gate, action: "indices:admin/refresh", expression, options };
+        let indices = self.met(&wide).await?;
+        self.broadcast_to(&wide, &indices, |reply| ShardCall::Refresh { reply }).await
     }
 
     /// Writes everything to files.
@@ -191,9 +200,9 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Shards> {
-        let indices =
-            self.indices(gate, "indices:admin/flush", expression, Call::new(options)).await?;
-        Ok(self.broadcast(&indices, |reply| ShardCall::Flush { reply }).await)
+        let wide = Wide { gate, action: "indices:admin/flush", expression, options };
+        let indices = self.met(&wide).await?;
+        self.broadcast_to(&wide, &indices, |reply| ShardCall::Flush { reply }).await
     }
 
     /// Merges segments until each shard is as `aim` says.
@@ -208,8 +217,10 @@ impl<E: Env> Core<E> {
         aim: Aim,
         flush: bool,
     ) -> Result<Shards> {
-        let indices = self.to_merge(gate, expression, options).await?;
-        Ok(self.broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply }).await)
+        let wide = Wide { gate, action: "indices:admin/forcemerge", expression, options };
+        let indices = self.to_merge(&wide).await?;
+        let call = |reply| ShardCall::ForceMerge { aim, flush, reply };
+        self.broadcast_to(&wide, &indices, call).await
     }
 
     /// As [`Core::force_merge`], but goes on alone: the number of the task that does it.
@@ -224,7 +235,8 @@ impl<E: Env> Core<E> {
         aim: Aim,
         flush: bool,
     ) -> Result<u64> {
-        let indices = self.to_merge(gate, expression, options).await?;
+        let wide = Wide { gate, action: "indices:admin/forcemerge", expression, options };
+        let indices = self.to_merge(&wide).await?;
         let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
         let count = match aim {
             Aim::Count(count) => count as i64,
@@ -245,22 +257,16 @@ impl<E: Env> Core<E> {
         let number = running.control().number();
         let core = Rc::clone(self);
         self.env.spawn().spawn(async move {
-            let shards =
-                core.broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply }).await;
+            let call = |reply| ShardCall::ForceMerge { aim, flush, reply };
+            let (shards, _) = core.broadcast(&indices, call).await;
             let ended = running.ended(Ok(shards));
             running.keep(ended);
         });
         Ok(number)
     }
 
-    async fn to_merge(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        expression: &str,
-        options: IndicesOptions,
-    ) -> Result<Vec<Arc<Index>>> {
-        let indices =
-            self.indices(gate, "indices:admin/forcemerge", expression, Call::new(options)).await?;
+    async fn to_merge(self: &Rc<Self>, wide: &Wide<'_>) -> Result<Vec<Arc<Index>>> {
+        let indices = self.met(wide).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         Ok(indices)
@@ -276,14 +282,18 @@ impl<E: Env> Core<E> {
         expression: &str,
         options: IndicesOptions,
     ) -> Result<Shards> {
-        let indices =
-            self.indices(gate, "indices:admin/cache/clear", expression, Call::new(options)).await?;
+        let wide = Wide { gate, action: "indices:admin/cache/clear", expression, options };
+        let indices = self.met(&wide).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let (directory, pause) = (self.directory(), self.pause());
-        let mut shards = Shards::default();
+        let (mut shards, mut is_any_gone) = (Shards::default(), false);
         for index in &indices {
             pause().await;
+            if !matches!(since::of(&self.state(), index), Since::Same) {
+                is_any_gone = true;
+                continue;
+            }
             for number in 0..index.settings.shard_count() {
                 shards.total += 1 + index.settings.replica_count();
                 let shard = ShardId { index: index.uuid, number };
@@ -292,49 +302,82 @@ impl<E: Env> Core<E> {
                 }
             }
         }
+        self.answered(&wide, shards, is_any_gone).await
+    }
+
+    /// The indices that a call to all shards is for.
+    async fn met(self: &Rc<Self>, wide: &Wide<'_>) -> Result<Vec<Arc<Index>>> {
+        let &Wide { gate, action, expression, options } = wide;
+        self.indices(gate, action, expression, Call::new(options)).await
+    }
+
+    /// Asks every shard of some indices at the same time, and answers.
+    async fn broadcast_to(
+        self: &Rc<Self>,
+        wide: &Wide<'_>,
+        indices: &[Arc<Index>],
+        call: impl Fn(env::reply::Reply<Called<()>>) -> ShardCall,
+    ) -> Result<Shards> {
+        let (shards, is_any_gone) = self.broadcast(indices, call).await;
+        self.answered(wide, shards, is_any_gone).await
+    }
+
+    /// The answer where some of the indices may be gone, whose shards are not counted: whoever named one is
+    /// told so, as who asks now.
+    async fn answered(
+        self: &Rc<Self>,
+        wide: &Wide<'_>,
+        shards: Shards,
+        is_any_gone: bool,
+    ) -> Result<Shards> {
+        if is_any_gone {
+            self.met(wide).await?;
+        }
         Ok(shards)
     }
 
-    /// Asks every shard of some indices at the same time.
+    /// Asks every shard of some indices at the same time. Those of indices that are deleted or closed
+    /// meanwhile count as nothing; true where there are any.
     async fn broadcast(
         self: &Rc<Self>,
         indices: &[Arc<Index>],
         call: impl Fn(env::reply::Reply<Called<()>>) -> ShardCall,
-    ) -> Shards {
+    ) -> (Shards, bool) {
         let (mut shards, pause) = (Shards::default(), self.pause());
-        let mut under_way = Vec::new();
+        let mut under_way = Vec::with_capacity(indices.len());
         for index in indices {
+            let mut asked = Vec::new();
             for number in 0..index.settings.shard_count() {
                 pause().await;
                 let shard = ShardId { index: index.uuid, number };
-                shards.total += 1 + index.settings.replica_count();
-                let sent = match self.settled(shard).await {
+                asked.push(match self.settled(shard).await {
                     Ok(()) => Ok(self.send(shard, &call)),
                     Err(down) => Err(down),
-                };
-                under_way.push((index, number, sent));
+                });
             }
+            under_way.push((index, asked));
         }
-        for (index, number, sent) in under_way {
-            pause().await;
-            let answer = match sent {
-                Ok(sent) => sent.answer().await,
-                Err(down) => Err(down),
-            };
-            match answer {
-                Ok(()) => shards.successful += 1,
-                Err(down) => {
-                    shards.failed += 1;
-                    shards.failures.push(ShardFailure {
-                        shard: number,
-                        index: index.name.to_string(),
-                        node: None,
-                        reason: down.error(&self.state(), index, number),
-                    });
+        let mut is_any_gone = false;
+        for (index, asked) in under_way {
+            let mut own = Shards::default();
+            for (number, sent) in (0..).zip(asked) {
+                pause().await;
+                let answer = match sent {
+                    Ok(sent) => sent.answer().await,
+                    Err(down) => Err(down),
+                };
+                own.total += 1 + index.settings.replica_count();
+                match answer {
+                    Ok(()) => own.successful += 1,
+                    Err(down) => own.fail(index, number, down.error(&self.state(), index, number)),
                 }
             }
+            match since::of(&self.state(), index) {
+                Since::Deleted | Since::Closed(_) if own.failed > 0 => is_any_gone = true,
+                _ => shards.add(own),
+            }
         }
-        shards
+        (shards, is_any_gone)
     }
 
     /// The indices that an expression names and the caller may use so.

@@ -12,6 +12,7 @@ use mapping::types::Kind;
 use segment::View;
 use segment::toc::SectionKind;
 
+use super::since::{self, Since};
 use super::{IndicesOptions, Shards};
 use crate::core::Core;
 use crate::error::Result;
@@ -173,7 +174,7 @@ impl<E: Env> Core<E> {
         let mut indices = self.reached(gate, action, expression, Call::new(options)).await?;
         block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
-        let mut shards = Shards::default();
+        let (mut shards, mut is_any_gone) = (Shards::default(), false);
         let mut usages = Vec::with_capacity(indices.len());
         for one in &indices {
             let (index, seen) = (&one.index, one.seen(gate));
@@ -182,24 +183,26 @@ impl<E: Env> Core<E> {
                 store_bytes: 0,
                 fields: BTreeMap::new(),
             };
+            let mut own = Shards::default();
             for number in 0..index.settings.shard_count() {
-                shards.total += 1;
+                own.total += 1;
                 match self.shard_sizes(index, number, flush, &mut usage).await {
-                    Ok(()) => shards.successful += 1,
-                    Err(down) => {
-                        shards.failed += 1;
-                        shards.failures.push(super::ShardFailure {
-                            shard: number,
-                            index: index.name.to_string(),
-                            node: None,
-                            reason: down.error(&self.state(), index, number),
-                        });
-                    }
+                    Ok(()) => own.successful += 1,
+                    Err(down) => own.fail(index, number, down.error(&self.state(), index, number)),
                 }
             }
+            if own.failed > 0 && !matches!(since::of(&self.state(), index), Since::Same) {
+                is_any_gone = true;
+                continue;
+            }
+            shards.add(own);
             // What a field weighs tells that it is there.
             usage.fields.retain(|field, _| seen.iter().all(|limits| limits.shows(field)));
             usages.push(usage);
+        }
+        if is_any_gone {
+            // Whoever named one that is gone is told so, as who asks now.
+            self.reached(gate, action, expression, Call::new(options)).await?;
         }
         Ok((shards, usages))
     }

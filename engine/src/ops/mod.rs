@@ -122,6 +122,24 @@ pub struct Shards {
     pub failures: Vec<ShardFailure>,
 }
 
+impl Shards {
+    /// Counts those of another index too.
+    fn add(&mut self, mut other: Self) {
+        self.total += other.total;
+        self.successful += other.successful;
+        self.skipped += other.skipped;
+        self.failed += other.failed;
+        self.failures.append(&mut other.failures);
+    }
+
+    /// One that was counted has failed.
+    fn fail(&mut self, index: &cluster::Index, shard: u32, reason: crate::Error) {
+        self.failed += 1;
+        let index = index.name.to_string();
+        self.failures.push(ShardFailure { shard, index, node: None, reason });
+    }
+}
+
 /// Why one shard failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShardFailure {

@@ -408,3 +408,85 @@ fn a_closed_source_is_told_by_its_own_name() {
         });
     }
 }
+
+/// What the switch of the cluster says was told nowhere.
+#[test]
+fn closing_may_be_switched_off() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let set = |on: &str| format!(r#"{{"persistent":{{"cluster.indices.close.enable":{on}}}}}"#);
+        client.good("PUT", "/_cluster/settings", &set("false")).await;
+        let told = client.bad("POST", "/a/_close", "").await;
+        assert!(
+            told.starts_with("500 illegal_state_exception: closing indices is disabled"),
+            "{told}"
+        );
+        client.good("GET", "/a/_search", "").await;
+        client.good("PUT", "/_cluster/settings", &set("null")).await;
+        client.good("POST", "/a/_close", "").await;
+    });
+}
+
+/// A broadcast told as failed what was deleted while it went on.
+#[test]
+fn what_is_deleted_during_a_broadcast_counts_as_nothing() {
+    for seed in 0..8 {
+        with_clients_on(&Sim::new(seed), 4, |clients| async move {
+            let [mut maker, mut first, mut second, mut third]: [Client; 4] =
+                clients.try_into().ok().expect("four");
+            maker.good("PUT", "/stays", r#"{"settings":{"number_of_replicas":0}}"#).await;
+            let turn = async |client: &mut Client| {
+                for round in 0..6 * ROUNDS {
+                    let body = r#"{"settings":{"number_of_shards":3,"number_of_replicas":0}}"#;
+                    client.good("PUT", "/goes", body).await;
+                    client.good("PUT", "/goes/_doc/1", r#"{"n":1}"#).await;
+                    if round % 3 == 0 {
+                        client.good("POST", "/goes/_close", "").await;
+                    }
+                    client.good("DELETE", "/goes", "").await;
+                }
+            };
+            let ask = async |client: &mut Client, calls: &[(&str, &str)]| {
+                for _ in 0..12 * ROUNDS {
+                    for (method, call) in calls {
+                        let all = client.good(method, &format!("/_all/{call}"), "").await;
+                        let shards = |key: &str| at(&all, &["_shards", key]).as_u64();
+                        assert_eq!(shards("failed"), Some(0), "seed {seed} {call}: {all:?}");
+                        assert_eq!(
+                            shards("total"),
+                            shards("successful"),
+                            "seed {seed} {call}: {all:?}"
+                        );
+                        assert!(
+                            matches!(shards("total"), Some(1 | 4)),
+                            "seed {seed} {call}: {all:?}"
+                        );
+                        let one = client.call(method, &format!("/stays,goes/{call}"), "").await;
+                        let told = value(&one);
+                        let kind = told.at(&["error", "type"]).and_then(Value::as_str);
+                        let gone = ["index_not_found_exception", "index_closed_exception"];
+                        if kind.is_some_and(|kind| gone.contains(&kind)) {
+                            continue;
+                        }
+                        assert_eq!(one.status, 200, "seed {seed} {call}: {told:?}");
+                        // Where another is made by that name meanwhile, the old one counts as nothing.
+                        let shards = |key: &str| at(&told, &["_shards", key]).as_u64();
+                        assert_eq!(shards("failed"), Some(0), "seed {seed} {call}: {told:?}");
+                        assert_eq!(shards("total"), shards("successful"), "seed {seed} {call}");
+                    }
+                }
+            };
+            type Work<'a> = std::pin::Pin<Box<dyn Future<Output = ()> + 'a>>;
+            let works: Vec<Work<'_>> = vec![
+                Box::pin(turn(&mut maker)),
+                Box::pin(ask(&mut first, &[("POST", "_flush"), ("POST", "_refresh")])),
+                Box::pin(ask(&mut second, &[("POST", "_forcemerge"), ("POST", "_cache/clear")])),
+                Box::pin(ask(
+                    &mut third,
+                    &[("POST", "_disk_usage?run_expensive_tasks=true"), ("GET", "_stats")],
+                )),
+            ];
+            env::join_all(works).await;
+        });
+    }
+}
