@@ -6,6 +6,7 @@ use std::rc::Rc;
 use cluster::Index;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::Health;
+use engine::ops::search_uses::Counts as SearchUses;
 use engine::ops::stats::{Closed, IndexStats, Stats};
 use engine::{Everything, Result};
 use env::machine::Sample;
@@ -13,6 +14,7 @@ use env::{Env, Spawn};
 use json::{Object, Value, Writer};
 
 use super::info::VERSION;
+use super::nodes::stats::write_indexing_pressure;
 use super::nodes::{ROLES, counts, is_chosen};
 use crate::call::Call;
 use crate::render::stats::{Figures, Sections, sections};
@@ -69,7 +71,9 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         if chosen {
             writer.field_str("status", health.as_str());
         }
-        indices(call, writer, (&rows, &sums, &usage));
+        // Searches are counted by the nodes that are asked.
+        let uses = if chosen { call.core.shared().search_uses.sum() } else { Default::default() };
+        indices(writer, (&rows, &sums, &usage, &uses), call.human);
         nodes(call, writer, &sample, chosen);
         writer.key("snapshots").begin_object();
         writer.key("current_counts").begin_object();
@@ -106,9 +110,8 @@ fn across_clusters(writer: &mut Writer<'_>, human: bool) {
 }
 
 /// How searches were asked since the node started.
-fn searches<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
-    let uses = call.core.shared().search_uses.sum();
-    let mut out = Figures::new(writer, call.human);
+fn searches(writer: &mut Writer<'_>, uses: &SearchUses, human: bool) {
+    let mut out = Figures::new(writer, human);
     out.begin("search").count("total", uses.total);
     // There is one kind of rescorer, and no retriever.
     let rescored = uses.sections.get("rescore").map(|count| ("query", *count));
@@ -160,10 +163,10 @@ fn spread(writer: &mut Writer<'_>, key: &str, values: &[u64]) {
         .end_object();
 }
 
-fn indices<E: Env>(
-    call: &Call<'_, E>,
+fn indices(
     writer: &mut Writer<'_>,
-    (rows, sums, usage): (&[IndexStats], &IndexSums, &Usage),
+    (rows, sums, usage, uses): (&[IndexStats], &IndexSums, &Usage, &SearchUses),
+    human: bool,
 ) {
     writer.key("indices").begin_object().field_u64("count", rows.len() as u64);
     writer.key("shards").begin_object();
@@ -184,9 +187,9 @@ fn indices<E: Env>(
     let wanted =
         Sections::of(["docs", "store", "fielddata", "query_cache", "completion", "segments"]);
     if let Ok(wanted) = wanted {
-        sections(writer, &sums.stats, wanted, call.human);
+        sections(writer, &sums.stats, wanted, human);
     }
-    usage.write(writer, call.human);
+    usage.write(writer, human);
     writer.key("versions").begin_array();
     if !rows.is_empty() {
         let bytes = sums.stats.shard.store_bytes;
@@ -194,16 +197,16 @@ fn indices<E: Env>(
         writer.begin_object().field_str("version", super::info::VERSION);
         writer.field_u64("index_count", rows.len() as u64);
         writer.field_u64("primary_shard_count", sums.primaries);
-        if call.human {
+        if human {
             writer.field_str("total_primary_size", &units::bytes(bytes));
         }
         writer.field_u64("total_primary_bytes", bytes).end_object();
     }
     writer.end_array();
-    let mut out = Figures::new(writer, call.human);
+    let mut out = Figures::new(writer, human);
     out.begin("dense_vector").count("value_count", 0).end();
     out.begin("sparse_vector").count("value_count", 0).end();
-    searches(call, writer);
+    searches(writer, uses, human);
     writer.end_object();
 }
 
@@ -439,7 +442,11 @@ fn nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, c
     writer.end_array();
     writer.key("ingest").begin_object().field_u64("number_of_pipelines", 0);
     writer.key("processor_stats").begin_object().end_object().end_object();
-    super::nodes::stats::indexing_pressure(call, writer);
+    let shared = call.core.shared();
+    let sums = if chosen { shared.meters.sums() } else { Default::default() };
+    let limit_bytes = if chosen { shared.budget.total_bytes() as u64 } else { 0 };
+    let mut out = Figures::new(writer, call.human);
+    write_indexing_pressure(&mut out, (sums.received_bytes, sums.rejected), limit_bytes);
     writer.end_object();
 }
 

@@ -259,3 +259,44 @@ fn scrolls_and_points_in_time_are_open_contexts() {
         }
     });
 }
+
+/// Who asked for a node that is not there was told the searches of the cluster.
+#[test]
+fn of_no_node_nothing_is_counted() {
+    with_node(|mut client| async move {
+        work(&mut client, "a").await;
+        client.good("GET", "/a/_search", r#"{"query":{"match":{"text":"fox"}}}"#).await;
+        let all = client.good("GET", "/_cluster/stats", "").await;
+        assert!(at(&all, &["indices", "search", "total"]).as_u64() > Some(0));
+        assert!(count(&all, &["nodes", "indexing_pressure", "memory", "limit_in_bytes"]) > 0);
+        let none = client.good("GET", "/_cluster/stats/nodes/nope", "").await;
+        let mut figures = Vec::new();
+        for part in ["indices", "nodes"] {
+            let mut told = at(&none, &[part]).clone();
+            // What mappings hold is the cluster's.
+            for key in ["mappings", "analysis"] {
+                told.as_object_mut().expect("an object").remove(key);
+            }
+            numbers(&told, part, &mut figures);
+        }
+        assert!(figures.len() > 50, "{figures:?}");
+        // -1 stands for none.
+        figures.retain(|(path, _)| !path.ends_with("max_unsafe_auto_id_timestamp"));
+        let found: Vec<_> = figures.iter().filter(|(_, figure)| *figure != 0.0).collect();
+        assert!(found.is_empty(), "{found:?}");
+        assert!(at(&none, &["indices", "search", "queries"]).as_object().expect("none").is_empty());
+    });
+}
+
+/// All numbers of a tree, with their paths.
+fn numbers(tree: &json::Value, path: &str, found: &mut Vec<(String, f64)>) {
+    if let Some(number) = tree.as_f64() {
+        found.push((path.to_owned(), number));
+    }
+    for (key, value) in tree.as_object().into_iter().flat_map(|object| object.iter()) {
+        numbers(value, &format!("{path}.{key}"), found);
+    }
+    for value in tree.as_array().into_iter().flatten() {
+        numbers(value, path, found);
+    }
+}

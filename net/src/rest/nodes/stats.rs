@@ -542,22 +542,34 @@ fn scrub<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
         .end_object();
 }
 
-pub(in crate::rest) fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
     let shared = call.core.shared();
     let (sums, total) = (shared.meters.sums(), shared.budget.total_bytes() as u64);
-    let mut out = Figures::new(writer, call.human);
+    write_indexing_pressure(
+        &mut Figures::new(writer, call.human),
+        (sums.received_bytes, sums.rejected),
+        total,
+    );
+}
+
+/// So many bytes came, and so many requests were refused, under such a limit.
+pub(in crate::rest) fn write_indexing_pressure(
+    out: &mut Figures<'_, '_>,
+    (received_bytes, rejected): (u64, u64),
+    limit_bytes: u64,
+) {
     out.begin("indexing_pressure").begin("memory").begin("current");
     for part in ["combined_coordinating_and_primary", "coordinating", "primary", "replica", "all"] {
         out.bytes(part, 0);
     }
     out.end().begin("total");
     for part in ["combined_coordinating_and_primary", "coordinating", "primary", "replica", "all"] {
-        out.bytes(part, if part == "replica" { 0 } else { sums.received_bytes });
+        out.bytes(part, if part == "replica" { 0 } else { received_bytes });
     }
-    out.count("coordinating_rejections", sums.rejected)
+    out.count("coordinating_rejections", rejected)
         .count("primary_rejections", 0)
         .count("replica_rejections", 0)
         .count("primary_document_rejections", 0)
         .end();
-    out.bytes("limit", total).end().end();
+    out.bytes("limit", limit_bytes).end().end();
 }
