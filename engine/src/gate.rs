@@ -5,6 +5,7 @@
 //! crosses cores (decision D7). There is no path around it: every operation takes a gate.
 
 use std::cell::RefCell;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -58,6 +59,23 @@ pub trait Gate {
         if let Some(warnings) = &self.origin().warnings {
             warnings.add(sentence);
         }
+    }
+
+    /// May something be made for a document of the caller's now? Nothing is where it must be noted and cannot be.
+    ///
+    /// # Errors
+    /// The 503 to send.
+    fn may_make(&self) -> Pin<Box<dyn Future<Output = Result<()>> + '_>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Tells whoever keeps account of changes that this index or data stream was made for a document: nobody
+    /// asked for it by a request of its own.
+    fn made(&self, _name: &str) {}
+
+    /// The names of all that was made so, for whoever answers the request.
+    fn take_made(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// May the caller use this name, be it an alias, for `action`? Callers whose rights were granted by

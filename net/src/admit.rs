@@ -4,15 +4,19 @@
 //! in the form in which the engine asks. Without security everything is allowed.
 
 use std::cell::{OnceCell, RefCell};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use authz::audit::Audit;
 use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
 use engine::{Core, Error, Gate, Limits, Open, Origin, Result, Standing};
 use env::published::Published;
 use env::{Clock, Env};
 use json::json;
 
+use crate::audit::{self, Facts};
+use crate::call::Call;
 use crate::fail::{self, Trace};
 use crate::oauth::guess::{Guess, Refused};
 use crate::reply::Reply;
@@ -87,7 +91,12 @@ impl Known {
 
 impl Caller {
     /// The questions the engine asks, answered for this caller and this request.
-    pub fn gate<E: Env>(&self, head: &http::Head, core: &Rc<Core<E>>) -> Box<dyn Gate> {
+    pub fn gate<E: Env>(
+        &self,
+        head: &http::Head,
+        core: &Rc<Core<E>>,
+        security: Option<&Security<E>>,
+    ) -> Box<dyn Gate> {
         let origin = self.origin(head);
         match self {
             Self::Anyone => Box::new(Open(origin)),
@@ -99,27 +108,26 @@ impl Caller {
                 published: Arc::clone(&known.published),
                 owner: OnceCell::new(),
                 wanted: known.wanted.clone(),
+                audit: security.map(|it| it.keeper.audit().clone()).unwrap_or_default(),
+                made: RefCell::default(),
             }),
         }
     }
 
     /// The same for work that goes on when its request is over: it is asked with the rights of each
     /// moment, and ends with what let its caller in.
-    pub fn lasting_gate<E: Env>(
-        &self,
-        head: &http::Head,
-        core: &Rc<Core<E>>,
-        security: Option<&Security<E>>,
-    ) -> Box<dyn Gate> {
-        let (Self::Known(known), Some(security)) = (self, security) else {
-            return self.gate(head, core);
+    pub fn lasting_gate<E: Env>(&self, call: &Call<'_, E>) -> Box<dyn Gate> {
+        let (Self::Known(known), Some(security)) = (self, call.security) else {
+            return self.gate(call.head, call.core, call.security);
         };
-        let core = Rc::clone(core);
+        let core = Rc::clone(call.core);
         let keeper = security.keeper.clone();
         let seen = RefCell::new((known.version, Some(known.principal.clone())));
         let owner = known.principal.owner();
         let by_grant = known.wanted.is_some();
-        Box::new(Lasting { core, keeper, seen, owner, origin: self.origin(head), by_grant })
+        let origin = self.origin(call.head);
+        let facts = audit::facts(call, known, security);
+        Box::new(Lasting { core, keeper, seen, owner, origin, by_grant, facts })
     }
 
     fn origin(&self, head: &http::Head) -> Origin {
@@ -335,6 +343,9 @@ struct Door<E: Env> {
     owner: OnceCell<String>,
     /// The scope that a denied action wanted, for tokens of the OAuth half.
     wanted: Option<Rc<RefCell<Wanted>>>,
+    audit: Audit,
+    /// Indices that were made for documents.
+    made: RefCell<Vec<String>>,
 }
 
 impl<E: Env> Door<E> {
@@ -387,6 +398,20 @@ impl<E: Env> Gate for Door<E> {
 
     fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    fn may_make(&self) -> Pin<Box<dyn Future<Output = Result<()>> + '_>> {
+        Box::pin(audit::may_change(&self.audit))
+    }
+
+    fn made(&self, name: &str) {
+        if self.audit.is_on() {
+            self.made.borrow_mut().push(name.to_owned());
+        }
+    }
+
+    fn take_made(&self) -> Vec<String> {
+        self.made.take()
     }
 
     fn through(&self, action: &'static str, alias: &str) -> bool {
@@ -454,6 +479,8 @@ struct Lasting<E: Env> {
     origin: Origin,
     /// The caller has a grant, and reaches indices by the names alone that were granted.
     by_grant: bool,
+    /// What the audit log tells of the request that began the work.
+    facts: Facts,
 }
 
 impl<E: Env> Lasting<E> {
@@ -499,6 +526,15 @@ impl<E: Env> Gate for Lasting<E> {
 
     fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    fn may_make(&self) -> Pin<Box<dyn Future<Output = Result<()>> + '_>> {
+        Box::pin(audit::may_change(self.keeper.audit()))
+    }
+
+    fn made(&self, name: &str) {
+        let now_ms = self.core.env().clock().unix_ms();
+        audit::made(self.keeper.audit(), now_ms, &self.facts, &[name.to_owned()]);
     }
 
     fn through(&self, action: &'static str, alias: &str) -> bool {

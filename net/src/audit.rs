@@ -7,8 +7,10 @@
 
 mod strangers;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use authz::audit::{Audit, ELEMENTS_MAX};
 use authz::record::grant::Grant;
 use authz::{Principal, Via};
 use base64::Engine as _;
@@ -17,7 +19,7 @@ use engine::{Error, Result};
 use env::{Clock, Env, Random};
 use json::Value;
 
-use crate::admit::{Caller, RUN_AS, Security};
+use crate::admit::{Caller, Known, RUN_AS, Security};
 use crate::call::Call;
 use crate::fail::{self, Trace};
 use crate::oauth::limit::host;
@@ -40,7 +42,16 @@ pub struct Told {
     denied: BTreeSet<String>,
     /// Of what it changes: ids, names.
     facts: Vec<(&'static str, String)>,
+    /// Indices that it names in its body.
+    indices: Vec<String>,
+    /// What it does beside its own action, and to which indices.
+    beside: Vec<(&'static str, Vec<String>)>,
+    /// What all lines of the request bear.
+    id: OnceCell<String>,
 }
+
+/// What is told of a request, whatever it came to.
+pub type Facts = Vec<(&'static str, String)>;
 
 impl Told {
     /// An item failed: a denial is kept.
@@ -62,6 +73,19 @@ impl Told {
         values.truncate(NAMES_MAX);
         self.fact(name, values.join(","));
     }
+
+    /// The indices that the request is about, where its path does not say so. What is told last counts.
+    pub fn indices(&mut self, names: Vec<String>) {
+        self.indices = names;
+    }
+
+    /// It does `action` too, to these indices, which has a line of its own. What is told last counts.
+    pub fn beside(&mut self, action: &'static str, names: Vec<String>) {
+        self.beside.retain(|(known, _)| *known != action);
+        if !names.is_empty() {
+            self.beside.push((action, names));
+        }
+    }
 }
 
 /// A name for one request, by which its lines are found together.
@@ -79,10 +103,8 @@ pub fn strict_count<E: Env>(security: Option<&Security<E>>) -> Option<u64> {
 /// Does the log take lines? Always true where that is not strictly wanted.
 pub async fn is_ready<E: Env>(security: Option<&Security<E>>) -> bool {
     match security {
-        Some(security) if security.keeper.audit().strict_count().is_some() => {
-            security.keeper.audit().is_written().await
-        }
-        _ => true,
+        Some(security) => may_change(security.keeper.audit()).await.is_ok(),
+        None => true,
     }
 }
 
@@ -256,10 +278,47 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         },
     };
     let acting = known.acting().map_or("", Principal::name);
-    let own = call.told.borrow();
-    if told.is_none() && acting.is_empty() && own.denied.is_empty() {
+    let (own, made) = (call.told.borrow(), call.gate.take_made());
+    if told.is_none() && acting.is_empty() && own.denied.is_empty() && made.is_empty() {
         return;
     }
+    let facts = facts(call, known, security);
+    let now_ms = call.now_ms();
+    let note = |event, outcome, reason, more: &[(&str, &str)], indices: &[String]| {
+        let mut all = vec![("reason", reason)];
+        all.extend(facts.iter().map(|(name, value)| (*name, value.as_str())));
+        all.extend_from_slice(more);
+        audit.note_lists(now_ms, event, outcome, &all, &[("indices", indices)]);
+    };
+    if !acting.is_empty() {
+        note("run_as", "ok", "", &[], &[]);
+    }
+    for reason in &own.denied {
+        note("access_denied", "failed", reason, &[], &[]);
+    }
+    self::made(audit, now_ms, &facts, &made);
+    let Some((event, outcome, reason)) = told else { return };
+    let mut more = Vec::new();
+    if event == GRANTED {
+        more.push(("action", call.route.privilege));
+    }
+    let facts = own.facts.iter().map(|(name, value)| (*name, value.as_str()));
+    // An answer that is no error has its reason among its facts.
+    let (reasons, own_facts): (Vec<_>, Vec<_>) = facts.partition(|(name, _)| *name == "reason");
+    let reason = reasons.first().map_or(reason, |(_, reason)| *reason);
+    more.extend(own_facts);
+    note(event, outcome, reason, &more, &own.indices);
+    if event == GRANTED {
+        for (action, names) in &own.beside {
+            names.chunks(ELEMENTS_MAX).for_each(|names| {
+                note(event, outcome, reason, &[("action", *action)], names);
+            });
+        }
+    }
+}
+
+/// Who calls, and what.
+pub fn facts<E: Env>(call: &Call<'_, E>, known: &Known, security: &Security<E>) -> Facts {
     let name = |grant: &Grant| security.keeper.keys().grant_name(grant.family());
     let (api_key, client, grant) = match known.via() {
         Via::ApiKey(key) => (key.id.clone(), String::new(), String::new()),
@@ -267,45 +326,48 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         Via::Token(grant) => (String::new(), String::new(), name(grant)),
         Via::Realm | Via::Service(_) => Default::default(),
     };
-    let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path()).into_owned();
-    let id = request_id(call.core.env());
     let token = match (known.via(), call.head.text("authorization")) {
         (Via::Oauth(_) | Via::Token(_), Some(given)) => presented(security, given).1,
         _ => String::new(),
     };
-    let mut facts = vec![
-        ("reason", ""),
-        ("user", known.name()),
-        ("realm", known.realm().0),
-        ("run_by", acting),
-        ("api_key", api_key.as_str()),
-        ("client", client.as_str()),
-        ("grant", grant.as_str()),
-        ("token", token.as_str()),
-        ("method", call.head.method_text()),
-        ("path", path.as_str()),
-        ("address", host(call.peer)),
-        ("user_agent", call.head.text("user-agent").unwrap_or_default()),
-        ("request_id", id.as_str()),
-        ("opaque_id", call.head.text("x-opaque-id").unwrap_or_default()),
-    ];
-    if !acting.is_empty() {
-        audit.note(call.now_ms(), "run_as", "ok", &facts);
+    let id = || call.told.borrow().id.get_or_init(|| request_id(call.core.env())).clone();
+    let path = http::Target::new(call.head.target());
+    let text = |name: &str| call.head.text(name).unwrap_or_default().to_owned();
+    vec![
+        ("user", known.name().to_owned()),
+        ("realm", known.realm().0.to_owned()),
+        ("run_by", known.acting().map_or("", Principal::name).to_owned()),
+        ("api_key", api_key),
+        ("client", client),
+        ("grant", grant),
+        ("token", token),
+        ("method", call.head.method_text().to_owned()),
+        ("path", String::from_utf8_lossy(path.path()).into_owned()),
+        ("address", host(call.peer).to_owned()),
+        ("user_agent", text("user-agent")),
+        ("request_id", id()),
+        ("opaque_id", text("x-opaque-id")),
+    ]
+}
+
+/// Indices and data streams that were made for documents: each is named, in as many lines as that takes.
+pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, names: &[String]) {
+    for names in names.chunks(ELEMENTS_MAX) {
+        let mut all: Vec<(&str, &str)> =
+            facts.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        all.push(("action", "indices:admin/auto_create"));
+        audit.note_lists(now_ms, GRANTED, "ok", &all, &[("indices", names)]);
     }
-    for reason in &own.denied {
-        facts[0].1 = reason;
-        audit.note(call.now_ms(), "access_denied", "failed", &facts);
-    }
-    if let Some((event, outcome, reason)) = told {
-        if event == GRANTED {
-            facts.push(("action", call.route.privilege));
-        }
-        let own = own.facts.iter().map(|(name, value)| (*name, value.as_str()));
-        // An answer that is no error has its reason among its facts.
-        let (reasons, own): (Vec<_>, Vec<_>) = own.partition(|(name, _)| *name == "reason");
-        facts[0].1 = reasons.first().map_or(reason, |(_, reason)| *reason);
-        facts.extend(own);
-        audit.note(call.now_ms(), event, outcome, &facts);
+}
+
+/// May something be changed that must be noted?
+///
+/// # Errors
+/// 503 in strict mode while the log takes no line.
+pub async fn may_change(audit: &Audit) -> Result<()> {
+    match audit.strict_count().is_none() || audit.is_written().await {
+        true => Ok(()),
+        false => Err(refusal()),
     }
 }
 
@@ -314,7 +376,7 @@ const GRANTED: &str = "access_granted";
 
 /// Does a call change what there is besides documents: indices, their settings, mappings and aliases, templates,
 /// data streams, scripts, the cluster's settings and tasks? What keeps an index in order (refreshes, flushes,
-/// merges) does not, nor does an index that a write makes.
+/// merges) does not. An index that a write makes has a line of its own ([`made`]).
 fn administers(api: Api) -> bool {
     matches!(
         api,

@@ -576,7 +576,7 @@ impl<E: Env> Inner<E> {
                 "request [{method} {path}] does not support having a body"
             )));
         }
-        let gate = caller.gate(head, &self.core);
+        let gate = caller.gate(head, &self.core, self.security.as_ref());
         let call = Call {
             core: &self.core,
             gate: gate.as_ref(),

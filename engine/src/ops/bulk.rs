@@ -426,6 +426,7 @@ impl<E: Env> Core<E> {
                 gate.index(action, &name)?;
                 gate.index(limited::item_action(item.action), &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
+                gate.may_make().await?;
                 let only_stream = item.require_data_stream;
                 self.auto_create(gate, &item.index, &name, only_stream).await?;
                 // A template may have made a data stream of it.

@@ -150,7 +150,7 @@ impl<E: Env> Core<E> {
     /// Makes the index `name` (or a data stream, where a template says so) for a first document, which
     /// was sent to `provided`: the same, or date math that means it. It may ask for a data stream and
     /// nothing else. Another request may have been faster. The caller has asked the gate, which hears
-    /// only warnings.
+    /// warnings, and what was made.
     ///
     /// # Errors
     /// Where no index may be made so, in Elasticsearch's words.
@@ -225,7 +225,10 @@ impl<E: Env> Core<E> {
                 cluster::Error::Exists { .. } | cluster::Error::StreamExists { .. },
             ) => Ok(()),
             Outcome::Refused(error) => Err(failure::of_cluster(error)),
-            _ => Ok(()),
+            _ => {
+                gate.made(name);
+                Ok(())
+            }
         }
     }
 

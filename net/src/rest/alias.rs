@@ -1,5 +1,7 @@
 //! Aliases: `_alias`, `_aliases`.
 
+use std::collections::BTreeSet;
+
 use cluster::Alias;
 use engine::ops::IndicesOptions;
 use engine::ops::alias::{AliasChange, AliasRequest, AliasResult, AliasView, aliases_missing};
@@ -84,7 +86,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         indices: list(&index),
         aliases: vec![name],
     };
-    let results = call.core.update_aliases(call.gate, &[request]).await?;
+    let results = change(call, &[request]).await?;
     Ok(done(call, &results))
 }
 
@@ -126,7 +128,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         indices: list(call.indices()),
         aliases: list(call.segment("name")),
     };
-    let results = call.core.update_aliases(call.gate, &[request]).await?;
+    let results = change(call, &[request]).await?;
     Ok(done(call, &results))
 }
 
@@ -143,8 +145,39 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if requests.is_empty() {
         return Err(Error::illegal_argument("No action specified"));
     }
-    let results = call.core.update_aliases(call.gate, &requests).await?;
+    let results = change(call, &requests).await?;
     Ok(done(call, &results))
+}
+
+/// Changes aliases. The audit log names the indices: as they were asked for, where nothing is done.
+async fn change<E: Env>(call: &Call<'_, E>, requests: &[AliasRequest]) -> Result<Vec<AliasResult>> {
+    let removes = |request: &&AliasRequest| request.change == AliasChange::RemoveIndex;
+    tell(
+        call,
+        requests.iter().flat_map(|request| &request.indices),
+        requests.iter().filter(removes).flat_map(|request| &request.indices),
+    );
+    let results = call.core.update_aliases(call.gate, requests).await?;
+    let removed = requests.iter().zip(&results).filter(|(request, _)| removes(request));
+    tell(
+        call,
+        results.iter().flat_map(|result| &result.indices),
+        removed.flat_map(|(_, result)| &result.indices),
+    );
+    Ok(results)
+}
+
+fn tell<'n, E: Env>(
+    call: &Call<'_, E>,
+    all: impl Iterator<Item = &'n String>,
+    removed: impl Iterator<Item = &'n String>,
+) {
+    let mut told = call.told.borrow_mut();
+    let once = |names: &mut dyn Iterator<Item = &'n String>| -> Vec<String> {
+        names.collect::<BTreeSet<_>>().into_iter().cloned().collect()
+    };
+    told.indices(once(&mut { all }));
+    told.beside("indices:admin/delete", once(&mut { removed }));
 }
 
 /// The answer; where an action found nothing, what became of each.

@@ -573,7 +573,7 @@ async fn run<E: Env>(
 
 /// The work goes on when the caller is gone.
 fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
-    let gate = call.caller.lasting_gate(call.head, call.core, call.security);
+    let gate = call.caller.lasting_gate(call);
     let core = std::rc::Rc::clone(call.core);
     let turns = call.core.turns();
     turns.run(turns.current(), async move {

@@ -65,7 +65,12 @@ fn what_administrators_do_is_told() {
             let status = client.call(method, target, body).await.status;
             assert!(status < 300, "{method} {target} {status}");
         }
-        assert!(told.of("access_granted").is_empty());
+        // But for the index that a write makes.
+        let lines = told.of("access_granted");
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert_eq!(text(&lines[0], "action"), "indices:admin/auto_create");
+        assert_eq!(text(&lines[0], "path"), "/d/_doc/1");
+        assert_eq!(names(&lines[0]), ["d"]);
         // Who may not is denied, as ever.
         let body = r#"{"password":"knows-this","roles":[]}"#;
         client.good("PUT", "/_security/user/nobody", body).await;
@@ -73,6 +78,77 @@ fn what_administrators_do_is_told() {
         assert_eq!(client.call("DELETE", "/d", "").await.status, 403);
         let lines = told.of("access_denied");
         assert_eq!((lines.len(), text(&lines[0], "path")), (1, "/d".to_owned()));
+    });
+}
+
+/// The indices that a line names.
+fn names(line: &Value) -> Vec<&str> {
+    let list = line.get("indices").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Which index an alias was given, or that one was deleted by a change of aliases, was not told; nor that a write
+/// had made one.
+#[test]
+fn indices_that_the_path_does_not_name_are_told() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for index in ["a-1", "a-2", "b"] {
+            client.good("PUT", &format!("/{index}"), "").await;
+        }
+        told.all();
+        let text = |line: &Value, key: &str| {
+            line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let lines = |wanted: &[(&str, &str, &[&str])]| {
+            let lines = told.of("access_granted");
+            assert_eq!(lines.len(), wanted.len(), "{lines:?}");
+            for (line, (action, outcome, indices)) in lines.iter().zip(wanted) {
+                assert_eq!(text(line, "action"), *action);
+                assert_eq!(text(line, "outcome"), *outcome);
+                assert_eq!(names(line), *indices, "{action}");
+                assert_eq!(text(line, "user"), "elastic");
+                assert_eq!(text(line, "request_id"), text(&lines[0], "request_id"));
+            }
+        };
+        let aliases = "indices:admin/aliases";
+        let add = r#"{"actions":[{"add":{"index":"a-*","alias":"x"}},{"add":{"index":"b","alias":"y"}}]}"#;
+        client.good("POST", "/_aliases", add).await;
+        lines(&[(aliases, "ok", &["a-1", "a-2", "b"])]);
+        client.good("PUT", "/_alias/z", r#"{"index":"b"}"#).await;
+        lines(&[(aliases, "ok", &["b"])]);
+        let swap =
+            r#"{"actions":[{"remove_index":{"index":"a-1"}},{"add":{"index":"b","alias":"x"}}]}"#;
+        client.good("POST", "/_aliases", swap).await;
+        lines(&[(aliases, "ok", &["a-1", "b"]), ("indices:admin/delete", "ok", &["a-1"])]);
+        assert_eq!(client.call("POST", "/_aliases", swap).await.status, 404);
+        lines(&[(aliases, "failed", &["a-1", "b"]), ("indices:admin/delete", "failed", &["a-1"])]);
+        let template = r#"{"index_patterns":["s"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        told.all();
+        let items: String = (0..70)
+            .map(|at| format!("{{\"create\":{{\"_index\":\"n-{at:02}\"}}}}\n{{}}\n"))
+            .chain(["{\"create\":{\"_index\":\"s\"}}\n{\"@timestamp\":1}\n".to_owned()])
+            .chain(["{\"create\":{\"_index\":\"b\"}}\n{}\n".to_owned()])
+            .collect();
+        client.good("POST", "/_bulk", &items).await;
+        let all: Vec<String> =
+            (0..70).map(|at| format!("n-{at:02}")).chain(["s".to_owned()]).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let made = "indices:admin/auto_create";
+        lines(&[(made, "ok", &all[..64]), (made, "ok", &all[64..])]);
+        // What is there by now is not made.
+        client.good("POST", "/_bulk", &items).await;
+        lines(&[]);
+        // Work that goes on alone, and work that does not.
+        client.good("POST", "/b/_refresh", "").await;
+        let body = r#"{"source":{"index":"b"},"dest":{"index":"copy"}}"#;
+        let begun = client.good("POST", "/_reindex?wait_for_completion=false", body).await;
+        let task = at(&begun, &["task"]).as_str().expect("a task").to_owned();
+        client.good("GET", &format!("/_tasks/{task}?wait_for_completion=true"), "").await;
+        lines(&[(made, "ok", &["copy"])]);
+        client.good("POST", "/_reindex", &body.replace("copy", "other")).await;
+        lines(&[(made, "ok", &["other"])]);
     });
 }
 
@@ -84,7 +160,14 @@ fn what_cannot_be_noted_of_an_index_is_not_done() {
         let refused = client.bad("PUT", "/logs", "").await;
         assert_eq!(refused, "503 status_exception: the audit log cannot be written");
         assert_eq!(client.call("HEAD", "/logs", "").await.status, 404);
-        // Documents are no event.
-        assert_eq!(client.call("PUT", "/d/_doc/1", "{}").await.status, 201);
+        // An index that a write makes is one, documents are none.
+        let refused = client.bad("PUT", "/d/_doc/1", "{}").await;
+        assert_eq!(refused, "503 status_exception: the audit log cannot be written");
+        assert_eq!(client.call("HEAD", "/d", "").await.status, 404);
+        assert_eq!(
+            client.call("POST", "/_bulk", "{\"index\":{\"_index\":\"d\"}}\n{}\n").await.status,
+            200
+        );
+        assert_eq!(client.call("HEAD", "/d", "").await.status, 404);
     });
 }
