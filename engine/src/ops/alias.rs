@@ -366,6 +366,7 @@ impl<E: Env> Core<E> {
                     gate.index("indices:admin/aliases", &name)?;
                     let state = self.state();
                     let filter = alias.filter.as_ref();
+                    alias_filter::check_query(gate, &name, filter)?;
                     for index in indices {
                         alias_filter::check(&state, index, &name, filter, self.now_ms())?;
                         actions.push(AliasAction::Add {

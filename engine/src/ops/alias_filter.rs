@@ -12,13 +12,17 @@ use search::{dsl, plan};
 use super::effort::{self, STEPS_OF_FILTER};
 use super::{failure, meaning};
 use crate::error::{Error, Result};
+use crate::gate::Gate;
 
-/// A filter must be a query; for whom the index is not known.
+/// A filter must be a query; for whom the index is not known. Whoever sets it is warned of what of it is
+/// deprecated: whoever searches through the alias never sees it.
 ///
 /// # Errors
 /// With the query's error as cause.
-pub(crate) fn check_query(alias: &str, filter: Option<&Value>) -> Result<()> {
-    read(filter).map(drop).map_err(|error| refused(alias, failure::of_search(error)))
+pub(crate) fn check_query(gate: &dyn Gate, alias: &str, filter: Option<&Value>) -> Result<()> {
+    let mut query = read(filter).map_err(|error| refused(alias, failure::of_search(error)))?;
+    dsl::deprecated_in(&mut query).into_iter().for_each(|sentence| gate.warn(sentence));
+    Ok(())
 }
 
 /// A filter must be a query that `index` can answer at `now_ms`.

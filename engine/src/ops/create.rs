@@ -124,7 +124,7 @@ impl<E: Env> Core<E> {
             let alias = date_math::resolve(&alias, self.now_ms())?;
             gate.index("indices:admin/aliases", name)?;
             gate.index("indices:admin/aliases", &alias)?;
-            alias_filter::check_query(&alias, said.get("filter"))?;
+            alias_filter::check_query(gate, &alias, said.get("filter"))?;
             // What of such an index is hidden from the caller will be, once it is written there.
             let actions = ["indices:admin/aliases", READ].into_iter();
             let limits: Vec<Limits> =

@@ -108,6 +108,7 @@ impl<E: Env> Core<E> {
         call: &ExplainCall,
     ) -> Result<ExplainReply> {
         let parsed = self.read_request(&call.body, &call.params, dsl::parse_count).await?;
+        parsed.warnings.iter().for_each(|sentence| gate.warn(sentence));
         if parsed.query.is_none() {
             return Err(Error::validation(&["query is missing"]));
         }
@@ -199,6 +200,7 @@ impl<E: Env> Core<E> {
                 });
             }
         };
+        parsed.warnings.iter().for_each(|sentence| gate.warn(sentence));
         let request = SearchRequest {
             query: parsed.query,
             size: 1,

@@ -44,7 +44,7 @@ impl<E: Env> Core<E> {
         }
         let part = if kind == TemplateKind::Legacy { Some(body) } else { body.get("template") };
         deprecated::mappings(gate, part.and_then(|part| part.get("mappings")));
-        check_filters(part.and_then(|part| part.get("aliases")))?;
+        check_filters(gate, part.and_then(|part| part.get("aliases")))?;
         let name = name.to_owned();
         let command = match kind {
             TemplateKind::Index => {
@@ -267,7 +267,9 @@ fn keys(templates: &Templates, kind: TemplateKind, pattern: &str) -> Vec<String>
 }
 
 /// Filters of aliases must be queries.
-fn check_filters(aliases: Option<&Value>) -> Result<()> {
+fn check_filters(gate: &dyn Gate, aliases: Option<&Value>) -> Result<()> {
     let Some(object) = aliases.and_then(Value::as_object) else { return Ok(()) };
-    object.iter().try_for_each(|(name, said)| alias_filter::check_query(name, said.get("filter")))
+    object
+        .iter()
+        .try_for_each(|(name, said)| alias_filter::check_query(gate, name, said.get("filter")))
 }

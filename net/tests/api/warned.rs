@@ -1,6 +1,7 @@
 //! What an answer warns of: things that are deprecated, and were used.
 
-use crate::place::{Client, with_node};
+use crate::browser::basic;
+use crate::place::{Client, with_node, with_security};
 
 /// The sentences of an answer that went well.
 async fn warned(client: &mut Client, method: &str, target: &str, body: &str) -> Vec<String> {
@@ -238,6 +239,58 @@ fn polygons_and_a_default_by_its_name_are_told() {
         }
         for target in ["/a/_close?wait_for_active_shards=1", "/a/_close"] {
             assert_eq!(warned(client, "POST", target, "").await, NONE);
+        }
+    });
+}
+
+/// A search was warned of such a query, and nobody who set one where others search through it.
+#[test]
+fn deprecated_queries_that_are_kept_are_told_to_whoever_sets_them() {
+    let replaced = "Deprecated field [geo_polygon] used, replaced by [[geo_shape] query where polygons are \
+                    defined in geojson or wkt]";
+    let polygon = r#"{"bool":{"filter":{"geo_polygon":{"p":{"points":["0,0","0,1","1,1"]}}}}}"#;
+    let mapped = r#"{"properties":{"p":{"type":"geo_point"}}}"#;
+    let all = format!(r#""aliases":{{"x":{{"filter":{polygon}}}}},"mappings":{mapped}"#);
+    let add =
+        format!(r#"{{"actions":[{{"add":{{"index":"a","alias":"y","filter":{polygon}}}}}]}}"#);
+    let calls = [
+        ("PUT", "/a", format!("{{{all}}}")),
+        ("POST", "/_aliases", add),
+        ("PUT", "/a/_alias/z", format!(r#"{{"filter":{polygon}}}"#)),
+        (
+            "PUT",
+            "/_index_template/t",
+            format!(r#"{{"index_patterns":["t-*"],"template":{{{all}}}}}"#),
+        ),
+        ("PUT", "/_component_template/c", format!(r#"{{"template":{{{all}}}}}"#)),
+        ("GET", "/a/_validate/query", format!(r#"{{"query":{polygon}}}"#)),
+        ("GET", "/a/_explain/1", format!(r#"{{"query":{polygon}}}"#)),
+        ("GET", "/a/_search", format!(r#"{{"aggs":{{"in":{{"filter":{polygon}}}}}}}"#)),
+    ];
+    with_node(async |mut client| {
+        for (method, target, body) in &calls {
+            let told = warned(&mut client, method, target, body).await;
+            assert_eq!(told, [replaced], "{method} {target}");
+            if *target == "/a" {
+                client.good("PUT", "/a/_doc/1?refresh=true", r#"{"p":"0.5,0.6"}"#).await;
+            }
+        }
+        // Whoever searches through it has set nothing.
+        assert_eq!(warned(&mut client, "GET", "/x/_search", "").await, NONE);
+    });
+    with_security(async |mut client| {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let role =
+            format!(r#"{{"indices":[{{"names":["a"],"privileges":["read"],"query":{polygon}}}]}}"#);
+        let key = format!(r#"{{"name":"k","role_descriptors":{{"r":{role}}}}}"#);
+        let roles = format!(r#"{{"roles":{{"r2":{role}}}}}"#);
+        for (method, target, body) in [
+            ("PUT", "/_security/role/r", &role),
+            ("POST", "/_security/role", &roles),
+            ("POST", "/_security/api_key", &key),
+        ] {
+            let told = warned(&mut client, method, target, body).await;
+            assert_eq!(told, [replaced], "{method} {target}");
         }
     });
 }

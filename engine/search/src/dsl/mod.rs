@@ -106,6 +106,13 @@ fn deprecated(request: &mut SearchRequest, text: &str) -> Vec<&'static str> {
     if !words.iter().any(|word| text.contains(word)) {
         return Vec::new();
     }
+    let queries = request.query.iter_mut().chain(&mut request.post_filter);
+    let second = request.rescore.iter_mut().map(|rescore| &mut rescore.query);
+    deprecated_in(queries.chain(second).chain(crate::aggs::queries_mut(&mut request.aggs)))
+}
+
+/// What of these queries is deprecated, in Elasticsearch's words.
+pub fn deprecated_in<'q>(queries: impl IntoIterator<Item = &'q mut Query>) -> Vec<&'static str> {
     let (mut has_seed_alone, mut has_polygon) = (false, false);
     let mut look = |query: &mut Query| match &query.node {
         Node::FunctionScore(score) => {
@@ -115,9 +122,7 @@ fn deprecated(request: &mut SearchRequest, text: &str) -> Vec<&'static str> {
         Node::Geo(within) => has_polygon |= within.query == "geo_polygon",
         _ => {}
     };
-    let queries = request.query.iter_mut().chain(&mut request.post_filter);
-    let second = request.rescore.iter_mut().map(|rescore| &mut rescore.query);
-    queries.chain(second).for_each(|query| query.visit_mut(&mut look));
+    queries.into_iter().for_each(|query| query.visit_mut(&mut look));
     let used = [(has_polygon, POLYGON), (has_seed_alone, SEED_ALONE)];
     used.into_iter().filter(|(is_used, _)| *is_used).map(|(_, sentence)| sentence).collect()
 }

@@ -3,7 +3,7 @@
 use authz::pattern::{Effort, Pattern};
 use authz::privilege::{self, Kind, names};
 use authz::record::role::{ApplicationEntry, Descriptor, IndexEntry, Role};
-use engine::{Error, Result};
+use engine::{Error, Gate, Result};
 use json::{Object, Value, json};
 
 use super::body::Body;
@@ -136,6 +136,18 @@ fn check_fields(grant: Option<&[String]>, except: Option<&[String]>) -> Result<(
             list(grant)
         ),
     ))
+}
+
+/// Warns whoever sets a role of what is deprecated in its queries: whoever has it never sees them.
+pub(super) fn warn(gate: &dyn Gate, role: &Descriptor) {
+    for text in role.indices.iter().filter_map(|entry| entry.query.as_deref()) {
+        // What is no query was refused.
+        let tree = json::parse(text.as_bytes()).unwrap_or_default();
+        let samples = authz::template::samples(&tree).unwrap_or_default();
+        let read = |sample| search::dsl::parse_query_value(sample).ok();
+        let mut queries: Vec<_> = samples.iter().filter_map(read).collect();
+        search::dsl::deprecated_in(&mut queries).into_iter().for_each(|it| gate.warn(it));
+    }
 }
 
 /// Checks the query of a role; what is stored is its text.

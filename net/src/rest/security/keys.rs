@@ -7,7 +7,7 @@ use authz::pattern::Effort;
 use authz::record::key::{ApiKey, Salted};
 use authz::record::role::Role;
 use authz::{Command, Principal, Via};
-use engine::{Error, Result};
+use engine::{Error, Gate, Result};
 use env::Env;
 use json::{Object, Value, json};
 
@@ -58,7 +58,9 @@ fn wish<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Wish> {
         Some(given) => {
             let (mut roles, effort) = (Vec::new(), Effort::default());
             for (name, given) in given.iter() {
-                roles.push(Arc::new(Role::new(name, descriptor::parse(given, name, &effort)?)));
+                let parsed = descriptor::parse(given, name, &effort)?;
+                descriptor::warn(call.gate, &parsed);
+                roles.push(Arc::new(Role::new(name, parsed)));
             }
             Some(roles)
         }
@@ -433,7 +435,7 @@ async fn change<E: Env>(
 const CROSS: &[&str] = &["name", "expiration", "metadata", "access"];
 
 /// What a cross-cluster key opens, as privileges of ours.
-fn cross_roles(access: &Value) -> Result<Vec<Arc<Role>>> {
+fn cross_roles(gate: &dyn Gate, access: &Value) -> Result<Vec<Arc<Role>>> {
     short_enough([Some(access), None])?;
     let body = Body::new(access, "access", &["search", "replication"])?;
     let mut entries = Vec::new();
@@ -465,6 +467,7 @@ fn cross_roles(access: &Value) -> Result<Vec<Arc<Role>>> {
     given.insert("cluster", vec!["cross_cluster_search"]);
     given.insert("indices", entries);
     let parsed = descriptor::parse(&Value::Object(given), "cross_cluster", &Effort::default())?;
+    descriptor::warn(gate, &parsed);
     Ok(vec![Arc::new(Role::new("cross_cluster", parsed))])
 }
 
@@ -477,7 +480,7 @@ pub(super) async fn create_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let Some(access) = body.value("access") else {
         return Err(Error::validation(&["access is required"]));
     };
-    wish.descriptors = Some(cross_roles(access)?);
+    wish.descriptors = Some(cross_roles(call.gate, access)?);
     if matches!(desk.principal.via(), Via::ApiKey(_)) {
         return Err(Error::illegal_argument(
             "authentication via API key not supported: An API key cannot be used to create a \
@@ -495,7 +498,7 @@ pub(super) async fn update_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut wish = wish(call, &body)?;
     let access = body.value("access").cloned();
     if let Some(access) = &access {
-        wish.descriptors = Some(cross_roles(access)?);
+        wish.descriptors = Some(cross_roles(call.gate, access)?);
     }
     let id = call.segment("id").to_owned();
     match change(call, &[id], wish, "cross_cluster", access).await?.into_iter().next() {

@@ -35,6 +35,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     check_name("Role", name)?;
     let body = call.required_map().await?;
     let parsed = descriptor::parse(&body, name, &Effort::default())?;
+    descriptor::warn(call.gate, &parsed);
     if is_reserved(name) {
         return Err(reserved(name, "modified"));
     }
@@ -124,6 +125,7 @@ pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         });
         match parsed {
             Ok(parsed) => {
+                descriptor::warn(call.gate, &parsed);
                 let role = Arc::new(Role::new(name, parsed));
                 if state.roles.get(name) == Some(&role) {
                     same.push(name.to_owned());
