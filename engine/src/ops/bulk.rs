@@ -310,6 +310,9 @@ impl<E: Env> Core<E> {
         for (at, item) in items.iter().enumerate() {
             self.env.spawn().yield_at(at).await;
             let Some(Ok(target)) = targets.get(&Name::of(item)) else { continue };
+            if target.blocked.is_some() {
+                continue;
+            }
             // Most requests do one thing to one index: asked once, it need not be asked again.
             let is_known = free.is_some_and(|(known, action)| {
                 std::ptr::eq(known, target) && action == item.action
@@ -449,7 +452,7 @@ impl<E: Env> Core<E> {
         let index =
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
         block::check_cluster(&state, Level::Write)?;
-        block::check(index, Level::Write)?;
+        let blocked = block::check(index, Level::Write).err();
         without_pipelines(index)?;
         let stream = match is_stream {
             true => {
@@ -458,7 +461,7 @@ impl<E: Env> Core<E> {
             false => None,
         };
         let stream = stream.map(Arc::clone);
-        Ok(Target { index: Arc::clone(index), routing, stream, via })
+        Ok(Target { index: Arc::clone(index), routing, stream, via, blocked })
     }
 
     /// Checks one item and finds its group.
@@ -473,8 +476,8 @@ impl<E: Env> Core<E> {
         let target = match targets.get(&Name::of(item)) {
             Some(Ok(target)) => target,
             Some(Err(error)) => {
-                // A block is the index's, which has given the document its id by then.
-                let is_blocked = error.kind == "cluster_block_exception";
+                // A block is met by a document that has its id by then.
+                let is_blocked = error.kind == BLOCKED;
                 let id = (is_blocked && item.id.is_none()).then(|| self.make_id());
                 return Err(Astray { id, error: error.clone() });
             }
@@ -499,6 +502,13 @@ impl<E: Env> Core<E> {
         if routing.is_none() && index.mapping.routing_required() {
             let error = routing_missing(&index.name, &id);
             return Err(Astray { id: Some(id), error });
+        }
+        if let Some(error) = &target.blocked {
+            let is_made = item.id.is_none() && error.kind == BLOCKED;
+            return Err(Astray { id: is_made.then_some(id), error: error.clone() });
+        }
+        if target.stream.is_some() {
+            super::data_stream::check_timestamp(&item.source)?;
         }
         // A deletion keeps nothing of it.
         if let Some(routing) =
@@ -550,6 +560,9 @@ fn without_pipelines(index: &Index) -> Result<()> {
     Ok(())
 }
 
+/// What a block answers.
+const BLOCKED: &str = "cluster_block_exception";
+
 /// Why an item came to no shard.
 struct Astray {
     /// The id that was made for it by then.
@@ -595,6 +608,8 @@ struct Target {
     stream: Option<Arc<DataStream>>,
     /// The alias that led here.
     via: Vec<String>,
+    /// Why the index takes no writes; told where nothing is wrong with the item itself.
+    blocked: Option<Error>,
 }
 
 /// The source that an update brings with its answer, as its caller may see it, whole, and what is wanted

@@ -78,14 +78,14 @@ pub(crate) fn check_write(stream: &DataStream, item: &WriteItem) -> Result<()> {
             stream.name
         )));
     }
-    check_timestamp(&item.source)
+    Ok(())
 }
 
 /// A document of a data stream says when it happened, once.
 ///
 /// # Errors
 /// 400 where it does not.
-fn check_timestamp(source: &[u8]) -> Result<()> {
+pub(crate) fn check_timestamp(source: &[u8]) -> Result<()> {
     const FIELD: &str = cluster::data_stream::TIMESTAMP;
     let mut found = Vec::new();
     let wanted = json::path::Filter::source(&[FIELD], &[] as &[&str]);

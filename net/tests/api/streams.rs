@@ -1,6 +1,7 @@
 //! Data streams: what writes to them, and what they take.
 
 use http::client::Response;
+use json::Value;
 
 use crate::browser::basic;
 use crate::place::{at, at_once, failure, value, with_clients, with_node, with_security};
@@ -467,5 +468,37 @@ fn rights_on_a_stream_reach_the_indices_that_it_has() {
         client.good("POST", "/ds/_rollover?lazy", "").await;
         client.authorize(Some(&ann));
         client.good("POST", "/ds/_doc", r#"{"@timestamp":3}"#).await;
+    });
+}
+
+/// A block was told of a write that is wrong in itself, which no block must be lifted for.
+#[test]
+fn what_is_wrong_with_a_write_is_told_before_a_block() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds", "").await;
+        client.good("PUT", "/ds/_settings", r#"{"index.blocks.write":true}"#).await;
+        let told = client.bad("POST", "/ds/_doc", r#"{"@timestamp":1}"#).await;
+        assert!(told.starts_with("403 cluster_block_exception: index [.ds-ds-"), "{told}");
+        // What is in the document is not looked at any more.
+        let told = client.bad("POST", "/ds/_doc", "{}").await;
+        assert!(told.starts_with("403 cluster_block_exception"), "{told}");
+        let told = client.bad("PUT", "/ds/_doc/1", r#"{"@timestamp":1}"#).await;
+        let wrong = "400 illegal_argument_exception: only write ops with an op_type of create are allowed in data \
+                     streams";
+        assert_eq!(told, wrong);
+        let told = client.bad("POST", "/ds/_doc?routing=x", r#"{"@timestamp":1}"#).await;
+        assert!(
+            told.starts_with("400 illegal_argument_exception: index request targeting"),
+            "{told}"
+        );
+        let lines = "{\"index\":{}}\n{\"@timestamp\":1}\n{\"create\":{}}\n{\"@timestamp\":1}\n";
+        let bulk = client.good("POST", "/ds/_bulk", lines).await;
+        let items = at(&bulk, &["items"]).as_array().expect("two");
+        let kind = |item: &Value, action: &str| at(item, &[action, "error", "type"]).clone();
+        assert_eq!(kind(&items[0], "index").as_str(), Some("illegal_argument_exception"));
+        assert_eq!(kind(&items[1], "create").as_str(), Some("cluster_block_exception"));
+        assert!(at(&items[1], &["create", "_id"]).as_str().is_some(), "it has its id by then");
     });
 }
