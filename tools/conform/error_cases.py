@@ -623,6 +623,9 @@ OTHERS = [
     ("GET", "/_nodes/stats/foo", None, 400, IAE, "request [/_nodes/stats/foo] contains unrecognized metric: [foo]"),
     ("GET", "/_nodes/stats/transprot", None, 400, IAE, "request [/_nodes/stats/transprot] contains unrecognized metric: [transprot] -> did you mean [transport]?"),
     ("GET", "/_tasks/foo", None, 400, IAE, "malformed task id foo"),
+    *(("GET", f"/_tasks/foo:{number}", None, 400, IAE, f"malformed task id foo:{number}", (NFE, f'For input string: "{number}"')) for number in ["", "x", "bar:1"]),
+    *(("PUT", "/never", {"settings": {"index.auto_expand_replicas": value}}, 400, IAE, f"failed to parse [index.auto_expand_replicas] from value: [{value}] at index {at}", *cause)
+      for value, at, *cause in [("x", -1), ("x-1", 1, (NFE, 'For input string: "x"')), ("0-x", 1, (NFE, 'For input string: "x"')), ("-1", 0, (NFE, 'For input string: ""'))]),
     ("GET", "/_tasks/foo:1", None, 404, RESOURCE, "task [foo:1] belongs to the node [foo] which isn't part of the cluster and there is no record of the task"),
     ("POST", "/_reindex", {"source": {"index": "a"}, "dest": {}}, 400, VALID, "Validation Failed: 1: index must be specified;"),
     ("POST", "/_reindex", {"source": {"index": "a"}, "dest": {"index": "a"}}, 400, VALID, "Validation Failed: 1: reindex cannot write into an index its reading from [a];"),

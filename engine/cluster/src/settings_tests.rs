@@ -52,6 +52,35 @@ fn wrong_values_are_named_in_elasticsearchs_words() {
     );
 }
 
+/// What of it is no number was not told.
+#[test]
+fn a_range_of_replicas_names_what_is_no_number() {
+    let refused = |value: &str| {
+        let error = parse(&format!(r#"{{"auto_expand_replicas":"{value}"}}"#)).expect_err(value);
+        let Error::Argument { reason, number } = error else { panic!("{error}") };
+        (reason, number)
+    };
+    for (value, at, number) in [
+        ("x", -1, None),
+        ("x-1", 1, Some("x")),
+        ("0-x", 1, Some("x")),
+        ("10-y1", 2, Some("y1")),
+        ("-1", 0, Some("")),
+        ("0-99999999999", 1, Some("99999999999")),
+    ] {
+        let reason = format!(
+            "failed to parse [index.auto_expand_replicas] from value: [{value}] at index {at}"
+        );
+        assert_eq!(refused(value), (reason, number.map(str::to_owned)), "{value}");
+    }
+    let turned = "[index.auto_expand_replicas] minReplicas must be =< maxReplicas but wasn't";
+    assert_eq!(refused("0--1"), (format!("{turned} 0 > -1"), None));
+    assert_eq!(refused("2-1"), (format!("{turned} 2 > 1"), None));
+    for good in ["0-1", "0-all", "1-1", "false"] {
+        parse(&format!(r#"{{"auto_expand_replicas":"{good}"}}"#)).expect(good);
+    }
+}
+
 /// Tools copy settings of other clusters; these were refused there as unknown.
 #[test]
 fn settings_that_change_nothing_are_taken_and_judged() {

@@ -23,20 +23,28 @@ const TIMEOUT_MS: u64 = 30_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TaskId {
     node: String,
-    number: u64,
+    /// No task has one below 0.
+    number: i64,
 }
+
+/// A number that no task has.
+const NOBODYS: u64 = u64::MAX;
 
 impl TaskId {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let malformed = || Error::illegal_argument(format!("malformed task id {text}"));
-        let (node, number) = text.rsplit_once(':').ok_or_else(malformed)?;
-        let number = number.parse().map_err(|_| malformed())?;
+        let (node, number) = text.split_once(':').ok_or_else(malformed)?;
+        let number = number.parse().map_err(|_| {
+            let reason = format!("For input string: \"{number}\"");
+            malformed().caused_by(Error::new(400, "number_format_exception", reason))
+        })?;
         Ok(Self { node: node.to_owned(), number })
     }
 
     /// Its number, where it is of this node.
     pub(super) fn number_here<E: Env>(&self, call: &Call<'_, E>) -> Option<u64> {
-        (self.node == call.core.shared().config.info.id).then_some(self.number)
+        (self.node == call.core.shared().config.info.id)
+            .then(|| u64::try_from(self.number).unwrap_or(NOBODYS))
     }
 }
 
@@ -306,7 +314,7 @@ impl Wanted {
         (self.actions.is_empty()
             || actions.any(|pattern| json::path::glob(pattern.as_bytes(), action)))
             && self.parent.as_ref().is_none_or(|parent| {
-                parent.number_here(call).is_some() && row.spec.parent == Some(parent.number)
+                parent.number_here(call).is_some_and(|number| row.spec.parent == Some(number))
             })
     }
 }
@@ -408,10 +416,10 @@ fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], 
 pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRow>) -> Reply {
     let Some(row) = row else {
         let cause = match id.number_here(call) {
-            Some(number) => Error::new(
+            Some(_) => Error::new(
                 404,
                 "resource_not_found_exception",
-                format!("task [{}:{number}] is not found", id.node),
+                format!("task [{}:{}] is not found", id.node, id.number),
             ),
             None => {
                 Error::new(404, "no_such_node_exception", format!("No such node [{}]", id.node))
@@ -527,9 +535,21 @@ mod tests {
     fn task_ids_are_node_and_number() {
         let id = TaskId::parse("abc:12").expect("good");
         assert_eq!((id.node.as_str(), id.number), ("abc", 12));
-        for bad in ["foo", "foo:", "foo:x", ""] {
+        assert_eq!(TaskId::parse("abc:-5").expect("a number").number, -5);
+        for (bad, number) in [
+            ("foo", None),
+            ("foo:", Some("")),
+            ("foo:x", Some("x")),
+            ("foo:bar:1", Some("bar:1")),
+            ("", None),
+        ] {
             let error = TaskId::parse(bad).expect_err(bad);
             assert_eq!(error.reason, format!("malformed task id {bad}"));
+            let cause = error.caused_by.map(|cause| (cause.kind.to_string(), cause.reason));
+            let wanted = number.map(|text| {
+                ("number_format_exception".to_owned(), format!("For input string: \"{text}\""))
+            });
+            assert_eq!(cause, wanted, "{bad}");
         }
     }
 }

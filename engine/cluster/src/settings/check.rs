@@ -201,15 +201,21 @@ fn check_expand(name: &str, text: &str) -> Result<()> {
     if text == "false" {
         return Ok(());
     }
-    let bad = |at: i64| {
-        Error::argument(format!("failed to parse [{name}] from value: [{text}] at index {at}"))
+    // Where the dash is, and what before or behind it is no number.
+    let bad = |at: i64, number: Option<&str>| Error::Argument {
+        reason: format!("failed to parse [{name}] from value: [{text}] at index {at}"),
+        number: number.map(str::to_owned),
     };
-    let Some((min, max)) = text.split_once('-') else { return Err(bad(-1)) };
-    let min: u32 = min.parse().map_err(|_| bad(min.len() as i64))?;
+    let Some((min, max)) = text.split_once('-') else { return Err(bad(-1, None)) };
+    let number = |part: &str| {
+        let number = part.parse::<i64>().ok().filter(|number| *number <= i64::from(u32::MAX));
+        number.ok_or_else(|| bad(min.len() as i64, Some(part)))
+    };
+    let lowest = number(min)?;
     if max == "all" {
         return Ok(());
     }
-    let max: u32 = max.parse().map_err(|_| bad((text.len() - max.len() - 1) as i64))?;
+    let (min, max) = (lowest, number(max)?);
     if min > max {
         return Err(Error::argument(format!(
             "[{name}] minReplicas must be =< maxReplicas but wasn't {min} > {max}"
