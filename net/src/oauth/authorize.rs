@@ -19,9 +19,10 @@ use json::Value;
 
 use super::ask::{self, Asked, Refusal, Stop, Target};
 use super::form::Form;
-use super::limit::{Of, place};
+use super::limit::{Of, owned};
 use super::visit::{SignedIn, Visit};
-use super::{answer, cookie, redirect};
+use super::waiting::From;
+use super::{answer, cookie, known, redirect};
 use crate::reply::Reply;
 
 /// What handles of pushed requests begin with.
@@ -194,7 +195,10 @@ async fn go_on<E: Env>(
             return silent("consent_required", "The owner has to be asked");
         }
     }
-    if let Some(seconds) = too_often(visit, signed_in.as_ref()) {
+    // Behind one address there are many people: who is known is counted by himself.
+    let user = signed_in.as_ref().map(|signed_in| signed_in.user.name.as_str());
+    let of = known::counted_as(visit, user);
+    if let Some(seconds) = too_often(visit, &of) {
         let facts = [("client", target.client_id.as_str()), ("reason", "Too many requests")];
         visit.note("authorize_rejected", "failed", &facts);
         let reply = visit.problem(
@@ -234,7 +238,7 @@ async fn go_on<E: Env>(
         )
     };
     let pending = Arc::new(pending);
-    match keep(visit, &pending, now).await {
+    match keep(visit, &pending, &of, now).await {
         Ok(_) => {}
         // Its handle ended, or was used up, since it was looked up.
         Err(authz::Error::Gone) => return stopped(visit, Stop::Handle),
@@ -258,25 +262,23 @@ async fn go_on<E: Env>(
     reply
 }
 
-/// Seconds to wait where too many requests of this place, or of the account that is signed in, came to wait within a
-/// minute.
-fn too_often<E: Env>(visit: &Visit<'_, E>, signed_in: Option<&SignedIn>) -> Option<u64> {
-    let of = match signed_in {
-        Some(signed_in) => format!("account {}", signed_in.user.name),
-        None => place(visit.peer),
-    };
+/// Seconds to wait where too many requests of this came to wait within a minute.
+fn too_often<E: Env>(visit: &Visit<'_, E>, of: &str) -> Option<u64> {
     let (limit, minute) = (visit.settings.limits.authorize, Duration::from_secs(60));
-    visit.limiter.count(Of::Authorize, &of, limit, minute, visit.monotonic())
+    visit.limiter.count(Of::Authorize, of, limit, minute, visit.monotonic())
 }
 
-/// Keeps a request that waits. Where there are too many, others end before: of those who have most.
+/// Keeps a request that waits, counted as one of `of`. Where there are too many, others end before: of those who
+/// have most.
 async fn keep<E: Env>(
     visit: &Visit<'_, E>,
     pending: &Pending,
+    of: &str,
     now: u64,
 ) -> Result<Outcome, authz::Error> {
     let (waiting, most) = (&visit.limiter.waiting, visit.settings.limits.waiting as usize);
-    for over in waiting.enter(pending, visit.peer, most, &visit.state().pending) {
+    let from = From { network: &owned(visit.peer), of };
+    for over in waiting.enter(pending, &from, most, &visit.state().pending) {
         let (code, consent, by) = (None, None, None);
         // It may have been decided or be over by now.
         visit.ask(Command::Decide { pending: over, code, consent, by, now }).await.ok();

@@ -19,11 +19,8 @@ use super::form::Form;
 use super::limit::host;
 use super::throttle::{Trying, Who};
 use super::visit::{SignedIn, Visit};
-use super::{ask, authorize, cookie, device, redirect};
+use super::{ask, authorize, cookie, device, known, redirect};
 use crate::reply::Reply;
-
-/// A browser that signed in before.
-const DEVICE: &str = "__Host-dev";
 
 /// Where a person goes on after signing in.
 struct Way<'a> {
@@ -120,7 +117,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let way = Way { request: &request, code: device::code_in(&form) };
     let (name, password) = (form.text("username"), form.text("password"));
     let account = account(name);
-    let device = device_of(visit, &account);
+    let device = known::of_account(visit, &account);
     let who = Who { account: &account, peer: visit.peer, device };
     let now = visit.monotonic();
     // Before the password is looked at: attempts at once count as those one after another.
@@ -293,10 +290,7 @@ async fn go_on<E: Env>(
         }
         Some(_) => visit.see_other(&format!("/consent?request={request}")),
     };
-    let device = visit.random_text();
-    let mark = device_mark(visit, &account(&user.name), &device);
-    let remembered =
-        format!("{}; Max-Age=31536000", cookie::set(DEVICE, &format!("{device}.{mark}")));
+    let remembered = known::remember(visit, &account(&user.name));
     reply.field("Set-Cookie", cookie::set(cookie::SESSION, &value)).field("Set-Cookie", remembered)
 }
 
@@ -328,23 +322,12 @@ pub fn account(name: &str) -> String {
     name.trim().nfkc().flat_map(char::to_lowercase).take(512).collect()
 }
 
-/// The browser, where it signed in to this account before.
-fn device_of<'v, E: Env>(visit: &'v Visit<'_, E>, account: &str) -> Option<&'v str> {
-    let (device, mark) = cookie::value(visit.head, DEVICE)?.split_once('.')?;
-    let expected = device_mark(visit, account, device);
-    authz::secret::is_equal(mark.as_bytes(), expected.as_bytes()).then_some(device)
-}
-
 /// The counter of an account's attempts: of those in the same network, or of the browser's own where it signed in
 /// before.
 pub fn counter<E: Env>(visit: &Visit<'_, E>, name: &str) -> String {
     let account = account(name);
-    Who { account: &account, peer: visit.peer, device: device_of(visit, &account) }.person()
-}
-
-fn device_mark<E: Env>(visit: &Visit<'_, E>, account: &str, device: &str) -> String {
-    let of = visit.hash("device", device);
-    visit.token_of(&of, account)
+    let device = known::of_account(visit, &account);
+    Who { account: &account, peer: visit.peer, device }.person()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! | file | is |
 //! |---|---|
 //! | [`settings`], [`limit`], [`waiting`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom, who asks |
-//! | [`form`], [`multipart`], [`cookie`] | what browsers send |
+//! | [`form`], [`multipart`], [`cookie`], [`known`] | what browsers send, and which of them are known |
 //! | [`visit`], [`answer`], [`fail`], [`refusal`] | one request; answers through the browser; refusals to programs, and in the audit log |
 //! | [`ask`], [`redirect`], [`profile`], [`picture`] | rules: a request, an address, what a client says of itself, its logo |
 //! | [`authorize`], [`login`], [`consent`], [`account`], [`apps`], [`review`], [`device`] | pages |
@@ -31,6 +31,7 @@ pub mod device;
 pub mod fail;
 pub mod form;
 pub mod guess;
+pub mod known;
 pub mod limit;
 pub mod login;
 pub mod metadata;

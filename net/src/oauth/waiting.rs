@@ -3,12 +3,14 @@
 //!
 //! Anybody may begin a request, and there is no knowing what comes of it; so a bound alone would let one who begins
 //! many end those of everybody. Counted are networks that one may own (a /24, a /48); of the network that has most
-//! goes a request of the address (or /64) that has most in it. So whoever floods makes room for himself, and others
-//! keep what they have.
+//! goes a request of the address (or /64) that has most in it, where who is known counts as an account and
+//! not as the address. So whoever floods makes room for himself, and others keep what they have.
 //!
 //! It is no part of the replicated state. What waits since before a start is counted as of one network, and in it as
 //! its browser's: what a flood left there is not everybody's.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,10 +18,12 @@ use authz::form::Hash;
 use authz::record::grant::Pending;
 use base::hash::Map;
 
-use super::limit::{owned, place};
+/// So many of those that are known are looked up in the state with each that comes: so what was decided or is over is
+/// soon forgotten, and nobody waits until all of it is looked through.
+const LOOKED_AT: usize = 32;
 
-/// What is known of the state is looked through at most this often, in milliseconds.
-const LOOK_EVERY_MS: u64 = 1_000;
+/// What the state has is looked through at most this often, in milliseconds, where it has more than is known.
+const LEARN_EVERY_MS: u64 = 1_000;
 
 /// What was not kept so long after it came, in milliseconds, never will be.
 const ON_ITS_WAY_MS: u64 = 60_000;
@@ -41,10 +45,124 @@ struct One {
     is_kept: bool,
 }
 
+/// Those of one network or place, the oldest first.
+type Members = BTreeSet<(u64, Hash)>;
+
+/// How many there are of one, and of as many who has the oldest; the last of all goes first.
+type Rank = (usize, Reverse<u64>);
+
+fn rank(members: &Members) -> Option<Rank> {
+    members.first().map(|(oldest, _)| (members.len(), Reverse(*oldest)))
+}
+
+/// Who has how many.
+#[derive(Debug, Default)]
+struct Shares {
+    networks: Map<u64, Members>,
+    by_network: BTreeSet<(Rank, u64)>,
+    places: Map<[u64; 2], Members>,
+    /// The places of each network.
+    by_place: BTreeSet<(u64, Rank, u64)>,
+}
+
+impl Shares {
+    /// Changes the members of a network and of a place in it.
+    fn change(&mut self, [network, place]: [u64; 2], change: impl Fn(&mut Members) -> bool) {
+        let members = self.networks.entry(network).or_default();
+        if let Some(rank) = rank(members) {
+            self.by_network.remove(&(rank, network));
+        }
+        change(members);
+        match rank(members) {
+            Some(rank) => self.by_network.insert((rank, network)),
+            None => self.networks.remove(&network).is_some(),
+        };
+        let members = self.places.entry([network, place]).or_default();
+        if let Some(rank) = rank(members) {
+            self.by_place.remove(&(network, rank, place));
+        }
+        change(members);
+        match rank(members) {
+            Some(rank) => self.by_place.insert((network, rank, place)),
+            None => self.places.remove(&[network, place]).is_some(),
+        };
+    }
+
+    /// The oldest of those who have most; never `new`.
+    fn first(&self, new: Hash) -> Option<Hash> {
+        let networks = self.by_network.iter().rev().map(|(_, network)| *network);
+        let places = networks.flat_map(|network| {
+            let least = (network, (0, Reverse(u64::MAX)), 0);
+            let most = (network, (usize::MAX, Reverse(0)), u64::MAX);
+            self.by_place.range(least..=most).rev().map(|(network, _, place)| [*network, *place])
+        });
+        let mut all = places.filter_map(|of| self.places.get(&of)).flatten();
+        all.find(|(_, id)| *id != new).map(|(_, id)| *id)
+    }
+}
+
 #[derive(Debug, Default)]
 struct Known {
     all: Map<Hash, One>,
-    looked_ms: u64,
+    shares: Shares,
+    /// Whose turn it is to be looked up.
+    turns: VecDeque<Hash>,
+    /// When what the state has was looked through.
+    learned_ms: Option<u64>,
+}
+
+impl Known {
+    fn insert(&mut self, id: Hash, one: One) {
+        self.remove(id);
+        self.all.insert(id, one);
+        self.turns.push_back(id);
+        self.shares.change(one.of, |members| members.insert((one.created, id)));
+    }
+
+    fn remove(&mut self, id: Hash) {
+        if let Some(one) = self.all.remove(&id) {
+            self.shares.change(one.of, |members| members.remove(&(one.created, id)));
+        }
+    }
+
+    /// Looks some up, and forgets what was decided or is over.
+    fn look(&mut self, kept: &Kept, now: u64) {
+        for _ in 0..LOOKED_AT.min(self.turns.len()) {
+            let Some(id) = self.turns.pop_front() else { return };
+            let Some(one) = self.all.get(&id) else { continue };
+            let is_coming = !one.is_kept && now < one.created + ON_ITS_WAY_MS;
+            if now < one.end && (is_coming || kept.contains(&id)) {
+                self.turns.push_back(id);
+            } else {
+                self.remove(id);
+            }
+        }
+    }
+
+    /// Learns what waits since before the start.
+    fn learn(&mut self, kept: &Kept, names: &RandomState) {
+        let before = names.hash_one(BEFORE);
+        for (id, pending) in kept.iter() {
+            if !self.all.contains_key(id) {
+                let one = One {
+                    of: [before, names.hash_one(pending.browser.0)],
+                    created: pending.created,
+                    end: pending.end,
+                    is_kept: true,
+                };
+                self.insert(*id, one);
+            }
+        }
+    }
+}
+
+/// From where a request comes.
+#[derive(Clone, Copy, Debug)]
+pub struct From<'a> {
+    /// The network that somebody may own.
+    pub network: &'a str,
+    /// The address (or /64) in it, or the account of who is known there.
+    pub of: &'a str,
 }
 
 /// Who asked for what waits; all cores share it.
@@ -55,23 +173,24 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// One is about to wait, asked for from `peer`, where so many may; answers those that must end before. `kept` is
+    /// One is about to wait, asked for from there, where so many may; answers those that must end before. `kept` is
     /// what the state has.
-    pub fn enter(&self, pending: &Pending, peer: &str, most: usize, kept: &Kept) -> Vec<Hash> {
-        let of = [self.names.hash_one(owned(peer)), self.names.hash_one(place(peer))];
+    pub fn enter(&self, pending: &Pending, from: &From<'_>, most: usize, kept: &Kept) -> Vec<Hash> {
+        let of = [self.names.hash_one(from.network), self.names.hash_one(from.of)];
         let (created, end) = (pending.created, pending.end);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = known.all.len().max(kept.len()) >= most;
-        if is_full && created.abs_diff(known.looked_ms) >= LOOK_EVERY_MS {
-            known.looked_ms = created;
-            self.look(&mut known.all, kept, created);
+        let is_due = |last: u64| created.abs_diff(last) >= LEARN_EVERY_MS;
+        if kept.len() > known.all.len() && known.learned_ms.is_none_or(is_due) {
+            known.learned_ms = Some(created);
+            known.learn(kept, &self.names);
         }
-        known.all.insert(pending.id, One { of, created, end, is_kept: false });
+        known.look(kept, created);
+        known.insert(pending.id, One { of, created, end, is_kept: false });
         let mut over = Vec::new();
         while known.all.len() > most
-            && let Some(id) = first(&known.all, pending.id)
+            && let Some(id) = known.shares.first(pending.id)
         {
-            known.all.remove(&id);
+            known.remove(id);
             over.push(id);
         }
         over
@@ -86,58 +205,16 @@ impl Waiting {
                     one.is_kept = true;
                 }
             }
-            false => {
-                known.all.remove(&id);
-            }
+            false => known.remove(id),
         }
     }
-
-    /// Forgets what was decided or is over, and learns what waits since before the start.
-    fn look(&self, all: &mut Map<Hash, One>, kept: &Kept, now: u64) {
-        all.retain(|id, one| {
-            let is_coming = !one.is_kept && now < one.created + ON_ITS_WAY_MS;
-            now < one.end && (is_coming || kept.contains(id))
-        });
-        let before = self.names.hash_one(BEFORE);
-        for (id, pending) in kept.iter() {
-            all.entry(*id).or_insert_with(|| One {
-                of: [before, self.names.hash_one(pending.browser.0)],
-                created: pending.created,
-                end: pending.end,
-                is_kept: true,
-            });
-        }
-    }
-}
-
-/// The one that ends first, of those who have most; never `new`.
-fn first(all: &Map<Hash, One>, new: Hash) -> Option<Hash> {
-    let most = |level: usize, within: Option<u64>| {
-        let mut counts: Map<u64, (usize, u64)> = Map::default();
-        for (id, one) in all {
-            if within.is_none_or(|network| one.of[0] == network) {
-                let (count, oldest) = counts.entry(one.of[level]).or_insert((0, u64::MAX));
-                *count += 1;
-                *oldest = if *id == new { *oldest } else { one.created.min(*oldest) };
-            }
-        }
-        // Of as many each, who has the oldest.
-        let of = |(count, oldest): (usize, u64)| (count, std::cmp::Reverse(oldest));
-        counts.into_iter().max_by_key(|(_, has)| of(*has)).map(|(of, _)| of)
-    };
-    let network = most(0, None)?;
-    let place = most(1, Some(network))?;
-    let those = all.iter().filter(|(id, one)| one.of == [network, place] && **id != new);
-    let oldest = those.min_by_key(|(id, one)| (one.created, id.0)).map(|(id, _)| *id);
-    // The new one may be all that its place has.
-    let others = || all.iter().filter(|(id, _)| **id != new);
-    oldest.or_else(|| others().min_by_key(|(id, one)| (one.created, id.0)).map(|(id, _)| *id))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use super::super::limit::{owned, place};
     use super::*;
 
     fn pending(id: u16, created: u64) -> Pending {
@@ -148,8 +225,12 @@ mod tests {
     }
 
     fn enter(waiting: &Waiting, id: u16, peer: &str, kept: &mut Kept) -> Vec<u16> {
+        enter_as(waiting, id, (peer, &place(peer)), kept)
+    }
+
+    fn enter_as(waiting: &Waiting, id: u16, (peer, of): (&str, &str), kept: &mut Kept) -> Vec<u16> {
         let new = pending(id, u64::from(id) + 1_000);
-        let over = waiting.enter(&new, peer, 10, kept);
+        let over = waiting.enter(&new, &From { network: &owned(peer), of }, 10, kept);
         for id in &over {
             kept.remove(id);
         }
@@ -191,6 +272,66 @@ mod tests {
         assert!(kept.contains(&pending(1, 0).id) && kept.len() == 10);
     }
 
+    /// Behind the address of a company are all of its people, and one of them floods.
+    #[test]
+    fn who_is_known_makes_no_room_for_who_floods_from_the_same_address() {
+        let (waiting, mut kept) = (Waiting::default(), Kept::default());
+        let peer = "203.0.113.1:1";
+        enter_as(&waiting, 1, (peer, "account of a person"), &mut kept);
+        for id in 2..=30 {
+            let over = enter(&waiting, id, peer, &mut kept);
+            assert!(!over.contains(&1), "a known browser's");
+        }
+        assert!(kept.contains(&pending(1, 0).id) && kept.len() == 10);
+    }
+
+    /// Shares are kept in order, and are what counting finds.
+    #[test]
+    fn who_has_most_is_who_counting_finds() {
+        let waiting = Waiting::default();
+        let (mut kept, mut model) = (Kept::default(), Vec::<(u16, u8, u8)>::new());
+        let mut random = 7u32;
+        for id in 1..=2_000u16 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (network, of) = ((random >> 24) as u8 % 5, (random >> 16) as u8 % 4);
+            if random >> 8 & 3 == 0 && !model.is_empty() {
+                // Its person decided.
+                let (decided, ..) = model.remove(usize::from(id) % model.len());
+                kept.remove(&pending(decided, 0).id);
+            }
+            let names = (format!("n{network}"), format!("{network} {of}"));
+            let new = pending(id, u64::from(id) + 1_000);
+            let from = From { network: &names.0, of: &names.1 };
+            let over = waiting.enter(&new, &from, 10, &kept);
+            model.push((id, network, of));
+            let mut expected = Vec::new();
+            if model.len() > 10 {
+                let count = |same: &dyn Fn(&(u16, u8, u8)) -> bool| {
+                    model.iter().filter(|one| same(one)).count()
+                };
+                let oldest = |same: &dyn Fn(&(u16, u8, u8)) -> bool| {
+                    std::cmp::Reverse(model.iter().filter(|one| same(one)).map(|one| one.0).min())
+                };
+                let first = model[..model.len() - 1].iter().max_by_key(|(id, network, of)| {
+                    let near = |one: &(u16, u8, u8)| one.1 == *network;
+                    let same = |one: &(u16, u8, u8)| (one.1, one.2) == (*network, *of);
+                    let network = (count(&near), oldest(&near));
+                    (network, (count(&same), oldest(&same)), std::cmp::Reverse(*id))
+                });
+                expected.push(pending(first.expect("some").0, 0).id);
+                model.retain(|one| pending(one.0, 0).id != expected[0]);
+            }
+            assert_eq!(over, expected, "{id}");
+            for id in &over {
+                kept.remove(id);
+            }
+            kept.insert(new.id, Arc::new(new.clone()));
+            waiting.entered(new.id, true);
+        }
+        let known = waiting.known.lock().expect("nobody panicked");
+        assert!(known.turns.len() <= known.all.len() + LOOKED_AT, "{}", known.turns.len());
+    }
+
     #[test]
     fn what_was_decided_counts_no_more_and_a_start_forgets_nothing() {
         let mut kept = Kept::default();
@@ -208,7 +349,8 @@ mod tests {
         kept.remove(&decided);
         assert!(enter(&waiting, 4_000, "203.0.113.1:1", &mut kept).is_empty());
         // What never came is forgotten.
-        waiting.enter(&pending(4_001, 5_001), "203.0.113.1:1", 10, &kept);
+        let from = From { network: "203.0.113.0/24", of: "203.0.113.1/32" };
+        waiting.enter(&pending(4_001, 5_001), &from, 10, &kept);
         waiting.entered(pending(4_001, 5_001).id, false);
         assert_eq!(waiting.known.lock().expect("nobody panicked").all.len(), 9);
     }

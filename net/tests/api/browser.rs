@@ -35,6 +35,17 @@ impl Browser {
         self.from = Some(address.to_owned());
     }
 
+    /// It has this cookie no more.
+    pub fn forget(&mut self, name: &str) {
+        self.cookies.retain(|(known, _)| known != name);
+    }
+
+    /// It has this cookie from now on.
+    pub fn keep(&mut self, name: &str, value: &str) {
+        self.forget(name);
+        self.cookies.push((name.to_owned(), value.to_owned()));
+    }
+
     /// Loads a page, or posts a form to it.
     pub async fn ask(
         &mut self,

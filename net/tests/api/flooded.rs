@@ -84,6 +84,53 @@ fn an_address_begins_so_many_a_minute() {
     });
 }
 
+/// Whoever flooded from a company's address kept all of its people from starting an application, who had signed in
+/// there the day before.
+#[test]
+fn a_flood_from_an_address_keeps_out_no_browser_that_is_known() {
+    let set = [PROXY, ("oauth.limit.authorize", "5"), ("oauth.limit.waiting", "8")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await.0;
+        let target = format!("/authorize?response_type=code&client_id={app}&scope=index:a-*:read");
+        let (company, elsewhere) = ("203.0.113.1", "203.0.113.77");
+        let mut known = Browser::from(company);
+        assert_eq!(known.sign_in(&mut client, "ann", "/login").await.status, 303);
+        known.forget("__Host-sid");
+        for _ in 0..5 {
+            assert_eq!(begin(&mut client, &app, company).await.status, 303);
+        }
+        assert_eq!(begin(&mut client, &app, company).await.status, 429);
+        let led = known.ask(&mut client, &target, &[]).await;
+        assert_eq!(led.status, 303, "{}", led.text());
+        for at in 0..4 {
+            let from = format!("203.0.113.{}", 100 + at);
+            assert_eq!(begin(&mut client, &app, &from).await.status, 303);
+        }
+        let page = known.ask(&mut client, &location(&led), &[]).await;
+        assert_eq!(page.status, 200, "what it began waits on: {}", page.text());
+        // It spends its own, with others of its account there.
+        for _ in 2..=5 {
+            assert_eq!(known.ask(&mut client, &target, &[]).await.status, 303);
+        }
+        assert_eq!(known.ask(&mut client, &target, &[]).await.status, 429);
+        let mut second = Browser::from(company);
+        second.sign_in(&mut client, "ann", "/login").await;
+        second.forget("__Host-sid");
+        assert_eq!(second.ask(&mut client, &target, &[]).await.status, 429);
+        // And nobody else's: neither who is signed in, nor the account in another place.
+        known.sign_in(&mut client, "ann", "/login").await;
+        assert_eq!(known.ask(&mut client, &target, &[]).await.status, 303);
+        second.moves(elsewhere);
+        assert_eq!(second.ask(&mut client, &target, &[]).await.status, 303);
+        // Nobody makes up that it is known.
+        for cookie in ["x.y.z", "x", ".."] {
+            let mut made_up = Browser::from(company);
+            made_up.keep("__Host-dev", cookie);
+            assert_eq!(made_up.ask(&mut client, &target, &[]).await.status, 429, "{cookie}");
+        }
+    });
+}
+
 /// Each address of a /64 counted by itself, of which one machine has all.
 #[test]
 fn a_machine_with_many_addresses_is_one() {
