@@ -7,8 +7,8 @@
 //!    list are bounded each by itself, so that a long one hides none behind it.
 //! 3. Writing happens on a thread of its own. The core that makes an event never waits; where more
 //!    lines wait than [`WAITING_MAX`], what is lost is counted, and the count is the next line.
-//! 4. In strict mode whoever made events asks whether they are written ([`Audit::is_written`]) before
-//!    anything is answered.
+//! 4. In strict mode a change has a line before it is made ([`Audit::begin`]), and whoever made events asks whether
+//!    they are written ([`Audit::is_written`]) before anything is answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,10 @@ pub const ELEMENT_CHARACTERS_MAX: usize = 2048;
 
 /// Values of a list: more than any application has callbacks or scopes.
 pub const ELEMENTS_MAX: usize = 64;
+
+/// The event of a line that comes before a change, in strict mode: its outcome is `begun`; and of one that tells that
+/// the change was not made, where no other line says so.
+pub const CHANGE: &str = "change";
 
 /// Where events go; clones share it.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +80,16 @@ impl Audit {
         is_lossless
             && inner.lines.try_send(Item::Ask(reply)).is_ok()
             && answer.await.unwrap_or(false)
+    }
+
+    /// In strict mode: notes that a change is about to be made, and answers whether that is written. Else it may
+    /// be made without.
+    pub async fn begin(&self, now_ms: i64, facts: &[(&str, &str)]) -> bool {
+        if self.strict_count().is_none() {
+            return true;
+        }
+        self.note(now_ms, CHANGE, "begun", facts);
+        self.is_written().await
     }
 
     /// Writes nothing.
@@ -199,6 +213,29 @@ mod tests {
         assert!(!futures_lite::future::block_on(audit.is_written()));
         writer.join().expect("it ended");
         assert!(!futures_lite::future::block_on(audit.is_written()), "nobody writes any more");
+    }
+
+    #[test]
+    fn in_strict_mode_alone_a_change_begins_with_its_line() {
+        let (audit, lines) = Audit::new(false);
+        assert!(futures_lite::future::block_on(audit.begin(1, &[("action", "a")])));
+        assert!(lines.try_recv().is_err(), "nothing is written");
+        assert!(futures_lite::future::block_on(Audit::none().begin(1, &[])));
+        let (audit, lines) = Audit::new(true);
+        let writer = std::thread::spawn(move || {
+            for is_written in [true, false] {
+                let line = text(lines.recv().expect("the line first"));
+                let told = r#""event":"change","outcome":"begun","action":"a""#;
+                assert!(line.contains(told), "{line}");
+                let Ok(Item::Ask(reply)) = lines.recv() else { panic!("then the question") };
+                reply.send(is_written);
+            }
+        });
+        for is_written in [true, false] {
+            let begun = futures_lite::future::block_on(audit.begin(1, &[("action", "a")]));
+            assert_eq!(begun, is_written);
+        }
+        writer.join().expect("it ended");
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub enum Error {
         /// What the log said.
         reason: String,
     },
+    /// The audit log is strict, and does not take the line that comes before a change.
+    Unnoted,
     /// The core that keeps authz state has stopped.
     Stopped,
     /// Too much work waits.
@@ -104,6 +106,7 @@ impl fmt::Display for Error {
             Self::Full { reason } => {
                 write!(f, "users, keys and tokens are not changed now: {reason}")
             }
+            Self::Unnoted => f.write_str("the audit log cannot be written"),
             Self::Stopped => f.write_str("the node is stopping"),
             Self::Busy => f.write_str("too many password checks wait"),
         }

@@ -43,7 +43,7 @@ pub use error::{Error, Result};
 pub use file_realm::FileRealm;
 pub use principal::{Principal, Via};
 pub use record::role::Name;
-pub use right::Right;
+pub use right::{Need, Right};
 pub use secret::Secret;
 pub use state::State;
 pub use store::{Keeper, Store};

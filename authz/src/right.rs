@@ -8,13 +8,22 @@ use crate::error::{Error, Result};
 use crate::principal::Principal;
 use crate::state::State;
 
-/// Who asks, and which right on the cluster that takes.
+/// Which right on the cluster a command takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// That to this action.
+    Action(&'static str),
+    /// That to keys of one's own, or to this action.
+    OwnKeysOr(&'static str),
+}
+
+/// Who asks, and which right that takes.
 #[derive(Clone, Debug)]
 pub struct Right {
     /// Who asks.
     pub principal: Principal,
-    /// The action.
-    pub privilege: &'static str,
+    /// What it takes.
+    pub need: Need,
     /// Now, in milliseconds since 1970.
     pub now_ms: u64,
 }
@@ -27,6 +36,10 @@ impl Right {
     /// not do this.
     pub fn judge(&self, state: &State) -> Result<()> {
         let now = self.principal.renewed(state, self.now_ms).ok_or(Error::Lapsed)?;
-        now.gate().cluster(self.privilege).map_err(|denied| Error::Denied(Box::new(denied)))
+        let action = match self.need {
+            Need::OwnKeysOr(_) if now.gate().own_keys() => return Ok(()),
+            Need::Action(action) | Need::OwnKeysOr(action) => action,
+        };
+        now.gate().cluster(action).map_err(|denied| Error::Denied(Box::new(denied)))
     }
 }

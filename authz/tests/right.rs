@@ -7,7 +7,7 @@ use authz::password::PasswordHash;
 use authz::record::role::{Descriptor, Role};
 use authz::record::user::{Realm, User};
 use authz::token::Keys;
-use authz::{Command, Error, Keeper, Outcome, Principal, Right, Secret, Store};
+use authz::{Command, Error, Keeper, Need, Outcome, Principal, Right, Secret, Store};
 use sim::Sim;
 
 const MANAGE: &str = "cluster:admin/xpack/security/user/put";
@@ -37,7 +37,7 @@ fn user(name: &str) -> Command {
 fn right(keeper: &Keeper) -> Right {
     let state = keeper.state();
     let vic = Arc::clone(state.user("vic").expect("there"));
-    Right { principal: Principal::user_of(vic, &state), privilege: MANAGE, now_ms: 1 }
+    Right { principal: Principal::user_of(vic, &state), need: Need::Action(MANAGE), now_ms: 1 }
 }
 
 /// Between the look after a password's hash and the command lay its way to the core that keeps the state: a right
@@ -84,5 +84,28 @@ fn a_right_that_ends_on_the_way_does_nothing_more() {
             let used = keeper.ask_by_right(user(&door), right(&keeper)).await;
             assert_eq!(used, Ok(Outcome::Created), "{way}");
         }
+    });
+}
+
+/// Who looks after keys of its own needs no right to those of all.
+#[test]
+fn a_right_to_own_keys_is_one_as_long_as_it_is_held() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let preset = Some(Secret::new("secret".to_owned()));
+        let started =
+            Store::start(&env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
+        let (_store, keeper, _) = started.expect("opens");
+        keeper.ask(role(&["manage_own_api_key"])).await.expect("kept");
+        keeper.ask(user("vic")).await.expect("kept");
+        const CREATE: &str = "cluster:admin/xpack/security/api_key/create";
+        let judge = |need| Right { need, ..right(&keeper) }.judge(&keeper.state());
+        assert_eq!(judge(Need::OwnKeysOr(CREATE)), Ok(()));
+        assert!(matches!(judge(Need::Action(MANAGE)), Err(Error::Denied(_))));
+        keeper.ask(role(&["manage_api_key"])).await.expect("kept");
+        assert_eq!([judge(Need::OwnKeysOr(CREATE)), judge(Need::Action(CREATE))], [Ok(()), Ok(())]);
+        keeper.ask(role(&["monitor"])).await.expect("kept");
+        assert!(matches!(judge(Need::OwnKeysOr(CREATE)), Err(Error::Denied(_))));
     });
 }

@@ -61,11 +61,11 @@ pub trait Gate {
         }
     }
 
-    /// May something be made for a document of the caller's now? Nothing is where it must be noted and cannot be.
+    /// May this index be made for a document of the caller's now? None is where it must be noted and cannot be.
     ///
     /// # Errors
     /// The 503 to send.
-    fn may_make(&self) -> Pin<Box<dyn Future<Output = Result<()>> + '_>> {
+    fn may_make<'a>(&'a self, _name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
         Box::pin(std::future::ready(Ok(())))
     }
 

@@ -400,8 +400,14 @@ impl<E: Env> Gate for Door<E> {
         &self.origin
     }
 
-    fn may_make(&self) -> Pin<Box<dyn Future<Output = Result<()>> + '_>> {
-        Box::pin(audit::may_change(&self.audit))
+    fn may_make<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
+        Box::pin(async move {
+            let (now_ms, origin) = (self.core.env().clock().unix_ms(), &self.origin);
+            let (user, realm) = origin.user.clone().unwrap_or_default();
+            let mut facts: Facts = vec![("user", user), ("realm", realm)];
+            facts.extend(origin.opaque_id.clone().map(|id| ("opaque_id", id)));
+            audit::may_make(&self.audit, now_ms, &facts, name).await
+        })
     }
 
     fn made(&self, name: &str) {
@@ -528,8 +534,9 @@ impl<E: Env> Gate for Lasting<E> {
         &self.origin
     }
 
-    fn may_make(&self) -> Pin<Box<dyn Future<Output = Result<()>> + '_>> {
-        Box::pin(audit::may_change(self.keeper.audit()))
+    fn may_make<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
+        let now_ms = self.core.env().clock().unix_ms();
+        Box::pin(audit::may_make(self.keeper.audit(), now_ms, &self.facts, name))
     }
 
     fn made(&self, name: &str) {

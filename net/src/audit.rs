@@ -2,9 +2,10 @@
 //! denied, changes of security, what administrators did, who acted for whom. (The OAuth half tells its own
 //! events.)
 //!
-//! In strict mode (`oauth.audit.strict`) no such change is begun while the log takes no line, and nothing is
-//! answered whose event could not be written.
+//! In strict mode (`oauth.audit.strict`) such a change has a line before it is made, or is not made: a machine that
+//! stops in between leaves none without a line. And nothing is answered whose event could not be written.
 
+pub mod begun;
 mod strangers;
 
 use std::cell::OnceCell;
@@ -103,8 +104,35 @@ pub fn strict_count<E: Env>(security: Option<&Security<E>>) -> Option<u64> {
 /// Does the log take lines? Always true where that is not strictly wanted.
 pub async fn is_ready<E: Env>(security: Option<&Security<E>>) -> bool {
     match security {
-        Some(security) => may_change(security.keeper.audit()).await.is_ok(),
-        None => true,
+        Some(security) if security.keeper.audit().strict_count().is_some() => {
+            security.keeper.audit().is_written().await
+        }
+        _ => true,
+    }
+}
+
+/// In strict mode, has a line written that this call is about to make a change, with what is known of it by now.
+///
+/// # Errors
+/// The log takes no line: the change must not be made.
+pub async fn begin<E: Env>(call: &Call<'_, E>) -> authz::Result<()> {
+    let (Caller::Known(known), Some(security)) = (call.caller, call.security) else {
+        return Ok(());
+    };
+    let audit = security.keeper.audit();
+    if audit.strict_count().is_none() {
+        return Ok(());
+    }
+    let action = match call.route.api {
+        Api::Security(op) => changed(op).map(|event| of_whom(call, known, event)),
+        _ => None,
+    };
+    let mut facts = facts(call, known, security);
+    facts.push(("action", action.unwrap_or(call.route.privilege).to_owned()));
+    facts.extend(call.told.borrow().facts.iter().filter(|(name, _)| *name != "reason").cloned());
+    match audit.begin(call.now_ms(), &borrowed(&facts)).await {
+        true => Ok(()),
+        false => Err(authz::Error::Unnoted),
     }
 }
 
@@ -253,40 +281,30 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
     if !audit.is_on() {
         return;
     }
-    let told = match answered {
+    let event = match answered {
         Err(error) if error.status == 403 && error.kind == "security_exception" => {
-            Some(("access_denied", "failed", error.reason.as_str()))
+            Some("access_denied")
         }
-        other => match call.route.api {
-            // Who changes another's password resets it.
-            Api::Security(op) => changed(op)
-                .map(|event| match (op, call.path.get("username")) {
-                    (Op::ChangePassword, Some(name)) if name != known.name() => "password_reset",
-                    _ => event,
-                })
-                .map(|event| match other {
-                    Ok(reply) if reply.status < 400 => (event, "ok", ""),
-                    Ok(_) => (event, "failed", ""),
-                    Err(error) => (event, "failed", error.reason.as_str()),
-                }),
-            _ if !administers(call.route.api) => None,
-            _ => Some(match other {
-                Ok(reply) if reply.status < 400 => (GRANTED, "ok", ""),
-                Ok(_) => (GRANTED, "failed", ""),
-                Err(error) => (GRANTED, "failed", error.reason.as_str()),
-            }),
+        _ => match call.route.api {
+            Api::Security(op) => changed(op).map(|event| of_whom(call, known, event)),
+            api => administers(api).then_some(GRANTED),
         },
     };
     let acting = known.acting().map_or("", Principal::name);
     let (own, made) = (call.told.borrow(), call.gate.take_made());
-    if told.is_none() && acting.is_empty() && own.denied.is_empty() && made.is_empty() {
+    if event.is_none() && acting.is_empty() && own.denied.is_empty() && made.is_empty() {
         return;
     }
+    let (outcome, reason) = match answered {
+        Ok(reply) if reply.status < 400 => ("ok", String::new()),
+        Ok(reply) => ("failed", words_of(reply)),
+        Err(error) => ("failed", error.reason.clone()),
+    };
     let facts = facts(call, known, security);
     let now_ms = call.now_ms();
     let note = |event, outcome, reason, more: &[(&str, &str)], indices: &[String]| {
         let mut all = vec![("reason", reason)];
-        all.extend(facts.iter().map(|(name, value)| (*name, value.as_str())));
+        all.extend(borrowed(&facts));
         all.extend_from_slice(more);
         audit.note_lists(now_ms, event, outcome, &all, &[("indices", indices)]);
     };
@@ -297,15 +315,15 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         note("access_denied", "failed", reason, &[], &[]);
     }
     self::made(audit, now_ms, &facts, &made);
-    let Some((event, outcome, reason)) = told else { return };
+    let Some(event) = event else { return };
     let mut more = Vec::new();
     if event == GRANTED {
         more.push(("action", call.route.privilege));
     }
-    let facts = own.facts.iter().map(|(name, value)| (*name, value.as_str()));
     // An answer that is no error has its reason among its facts.
-    let (reasons, own_facts): (Vec<_>, Vec<_>) = facts.partition(|(name, _)| *name == "reason");
-    let reason = reasons.first().map_or(reason, |(_, reason)| *reason);
+    let own_facts = borrowed(&own.facts).into_iter();
+    let (reasons, own_facts): (Vec<_>, Vec<_>) = own_facts.partition(|(name, _)| *name == "reason");
+    let reason = reasons.first().map_or(reason.as_str(), |(_, reason)| *reason);
     more.extend(own_facts);
     note(event, outcome, reason, &more, &own.indices);
     if event == GRANTED {
@@ -314,6 +332,25 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
                 note(event, outcome, reason, &[("action", *action)], names);
             });
         }
+    }
+}
+
+/// Why nothing was done, of an answer that is no error.
+fn words_of(reply: &Reply) -> String {
+    let value = json::parse(&reply.body).unwrap_or_default();
+    let told = value.get("error_description").and_then(Value::as_str);
+    match (told, reply.status) {
+        (Some(told), _) => told.to_owned(),
+        (None, 404) => "there is no such thing".to_owned(),
+        (None, status) => format!("answered {status}"),
+    }
+}
+
+/// A change of security as the log calls it: who changes another's password resets it.
+fn of_whom<E: Env>(call: &Call<'_, E>, known: &Known, event: &'static str) -> &'static str {
+    match call.path.get("username") {
+        Some(name) if event == PASSWORD_CHANGED && name != known.name() => "password_reset",
+        _ => event,
     }
 }
 
@@ -353,23 +390,31 @@ pub fn facts<E: Env>(call: &Call<'_, E>, known: &Known, security: &Security<E>) 
 /// Indices and data streams that were made for documents: each is named, in as many lines as that takes.
 pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, names: &[String]) {
     for names in names.chunks(ELEMENTS_MAX) {
-        let mut all: Vec<(&str, &str)> =
-            facts.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        all.push(("action", "indices:admin/auto_create"));
+        let mut all = borrowed(facts);
+        all.push(("action", AUTO_CREATE));
         audit.note_lists(now_ms, GRANTED, "ok", &all, &[("indices", names)]);
     }
 }
 
-/// May something be changed that must be noted?
+/// May an index be made for documents? In strict mode its line comes first.
 ///
 /// # Errors
 /// 503 in strict mode while the log takes no line.
-pub async fn may_change(audit: &Audit) -> Result<()> {
-    match audit.strict_count().is_none() || audit.is_written().await {
+pub async fn may_make(audit: &Audit, now_ms: i64, facts: &Facts, name: &str) -> Result<()> {
+    let mut all = borrowed(facts);
+    all.extend([("action", AUTO_CREATE), ("index", name)]);
+    match audit.begin(now_ms, &all).await {
         true => Ok(()),
         false => Err(refusal()),
     }
 }
+
+fn borrowed<'f>(facts: &'f [(&'static str, String)]) -> Vec<(&'f str, &'f str)> {
+    facts.iter().map(|(name, value)| (*name, value.as_str())).collect()
+}
+
+/// The right by which a write makes an index.
+const AUTO_CREATE: &str = "indices:admin/auto_create";
 
 /// An administrator's call that was let in, in Elasticsearch's word.
 const GRANTED: &str = "access_granted";
@@ -408,21 +453,23 @@ fn administers(api: Api) -> bool {
     )
 }
 
-/// May an administrator's call begin?
+/// May an administrator's call begin? In strict mode its line comes first.
 ///
 /// # Errors
 /// 503 in strict mode while the log takes no line.
 pub async fn may_begin<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    if administers(call.route.api) && !is_ready(call.security).await {
-        return Err(refusal());
+    match administers(call.route.api) {
+        true => begin(call).await.map_err(|_| refusal()),
+        false => Ok(()),
     }
-    Ok(())
 }
+
+const PASSWORD_CHANGED: &str = "password_changed";
 
 /// The event of a change; none of what only looks.
 fn changed(op: Op) -> Option<&'static str> {
     Some(match op {
-        Op::ChangePassword => "password_changed",
+        Op::ChangePassword => PASSWORD_CHANGED,
         Op::PutUser => "user_changed",
         Op::DeleteUser => "user_deleted",
         Op::EnableUser => "user_enabled",

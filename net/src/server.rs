@@ -429,6 +429,7 @@ impl<E: Env> Inner<E> {
             strangers: &self.strangers,
             is_told: Cell::new(false),
             why: RefCell::default(),
+            right: OnceCell::default(),
         };
         let mut reply = crate::oauth::answer(&visit).await;
         if let Some(mut look) = look {

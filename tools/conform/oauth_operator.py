@@ -58,9 +58,11 @@ def in_strict_mode_what_cannot_be_noted_is_not_done(_):
         expect(server.request("GET", "/_cluster/health"), 200)
         logs.unlink()
         expect(server.request("PUT", "/_security/user/eve3", user), 200)
-        assert "eve2" not in expect(server.request("GET", "/_security/user"), 200), "not begun"
-        events = [json.loads(line)["event"] for line in (logs / "audit.json").read_text().splitlines()]
-        assert "user_changed" in events, events
+        users = expect(server.request("GET", "/_security/user"), 200)
+        assert "eve" not in users and "eve2" not in users, "not begun"
+        lines = [json.loads(line) for line in (logs / "audit.json").read_text().splitlines()]
+        last = [(line["event"], line["outcome"]) for line in lines if line["path"] == "/_security/user/eve3"]
+        assert last == [("change", "begun"), ("user_changed", "ok")], last
 
 
 @test

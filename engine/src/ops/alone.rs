@@ -124,7 +124,7 @@ impl<E: Env> Core<E> {
         }
         let body = json::json!({"size": 1, "_source": false, "track_total_hits": false});
         let request = dsl::parse_search(&json::to_vec(&body), &[]).map_err(failure::of_search)?;
-        let filter = filter_of(&[], Some(filter))?;
+        let (request, filter) = (Arc::new(request), filter_of(&[], Some(filter))?);
         let meaning = self.bind(&new.index, &request, filter.as_ref(), &Limits::default()).await?;
         let (mut blocks, mut missing) = (BlockCache::new(CACHE_BYTES), Missing::new());
         let plan = loop {

@@ -70,7 +70,7 @@ impl<E: Env> Core<E> {
         let request =
             SearchRequest { query: Some(rule.clone()), size: 0, ..SearchRequest::default() };
         // The rule knows all fields.
-        let meaning = self.bind(index, &request, None, &Limits::default()).await?;
+        let meaning = self.bind(index, &Arc::new(request), None, &Limits::default()).await?;
         let plan: Arc<Plan> = self.weigh(meaning.bound(), view).await?;
         let Some(mut judge) = Judge::new(&plan, at, doc) else { return Ok(false) };
         let mut missing = Missing::new();

@@ -313,7 +313,7 @@ impl<E: Env> Core<E> {
     pub(super) async fn bind(
         &self,
         index: &Arc<Index>,
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
         filter: Option<&Query>,
         limits: &Limits,
     ) -> Result<Meaning> {
@@ -327,7 +327,7 @@ impl<E: Env> Core<E> {
     async fn bind_until(
         &self,
         (boosted, deadline): ((&Arc<Index>, f32), Option<Duration>),
-        request: &SearchRequest,
+        request: &Arc<SearchRequest>,
         sight: Sight<'_>,
         both: (&Limits, &Limits),
         steps: &mut u64,
@@ -339,7 +339,8 @@ impl<E: Env> Core<E> {
                 return meaning;
             }
         }
-        Box::pin(self.bind_away(boosted, &without_query(request), sight, both, steps)).await
+        Box::pin(self.bind_away(boosted, &Arc::new(without_query(request)), sight, both, steps))
+            .await
     }
 
     /// As [`Self::bind`], for one kind of the documents that `whole` shows; where it may take long, a worker

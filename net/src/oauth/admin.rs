@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use authz::record::client::{Client, Status};
 use authz::record::grant::{Grant, GrantKind};
-use authz::{Command, Principal, State};
+use authz::{Command, Need, Principal, Right, State};
 use engine::{Error, Result};
 use env::Env;
 use json::{Value, Writer};
@@ -43,6 +43,8 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         }
         return caller.challenged(fail::reply(&error, Trace::No), Some(&error));
     }
+    let right = Right { principal: by.clone(), need: Need::Action(MANAGE), now_ms: visit.now() };
+    visit.right.get_or_init(|| right);
     let Some(call) = call::find(visit.head.method(), path) else {
         return unkept(no_call(visit, path));
     };
@@ -160,6 +162,13 @@ fn down(error: authz::Error) -> Error {
             409,
             "version_conflict_engine_exception",
             "the client is not at the version that this is about: look at it again",
+        ),
+        // The right, or what let the caller in, ended on the way.
+        authz::Error::Denied(denied) => admit::denied(&denied),
+        authz::Error::Lapsed => Error::new(
+            401,
+            "security_exception",
+            authz::AuthError::Unknown { detail: None, bearer: false }.to_string(),
         ),
         other => Error::new(503, "status_exception", other.to_string()),
     }

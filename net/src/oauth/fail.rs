@@ -106,6 +106,7 @@ pub fn of_state(error: &Error) -> Fail {
         Error::Store { .. }
         | Error::Log { .. }
         | Error::Full { .. }
+        | Error::Unnoted
         | Error::Stopped
         | Error::Busy => Fail::down(),
         _ => Fail::grant(),

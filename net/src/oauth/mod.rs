@@ -376,12 +376,7 @@ async fn own_page<E: Env>(
         (["apps", reference], false) => apps::get(visit, reference, signed_in),
         (["apps", reference], true) => apps::post(visit, reference, signed_in).await,
         (["apps", reference, _], _) => apps::own_logo(visit, reference, signed_in),
-        _ if !signed_in.reviews => visit.problem(
-            403,
-            "This page is for reviewers",
-            "Your account may not decide about applications.",
-            "Ask an administrator for the role oauth_admin.",
-        ),
+        _ if !signed_in.reviews => review::not_for(visit),
         (_, false) => review::get(visit, signed_in),
         (_, true) => review::post(visit, signed_in).await,
     }

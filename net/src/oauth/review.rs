@@ -5,10 +5,10 @@ use authz::pages::quoted::is_unseen;
 use authz::pages::review::{self, Callback, Entry, Fact, LogoChange, Typed};
 use authz::pages::words;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
-use authz::{Command, Principal, State};
+use authz::{Command, Need, Principal, Right, State};
 use env::Env;
 
-use super::visit::{SignedIn, Visit};
+use super::visit::{MANAGE, SignedIn, Visit};
 use super::{account_of, apps, profile, redirect};
 use crate::reply::Reply;
 
@@ -148,6 +148,16 @@ fn facts(before: Option<&Profile>, now: &Profile) -> Vec<Fact> {
         .collect()
 }
 
+/// The page for somebody who is no reviewer.
+pub fn not_for<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    visit.problem(
+        403,
+        "This page is for reviewers",
+        "Your account may not decide about applications.",
+        "Ask an administrator for the role oauth_admin.",
+    )
+}
+
 /// `POST /admin/apps`.
 pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(form) = visit.posted() else { return visit.foreign_form() };
@@ -159,6 +169,10 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         return visit.undecided();
     }
     let state = visit.state();
+    // Who reviews is judged once more where the state is kept.
+    let principal = Principal::user_of(signed_in.user.clone(), &state);
+    let right = Right { principal, need: Need::Action(MANAGE), now_ms: visit.now() };
+    visit.right.get_or_init(|| right);
     let waiting = state
         .clients
         .get(form.text("app"))
@@ -240,6 +254,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         Ok(_) => visit.see_other("/admin/apps"),
         // Somebody else decided, or it was changed, at the same moment: the queue shows what is left.
         Err(authz::Error::Changed) => look_again(visit, signed_in, named),
+        Err(authz::Error::Denied(_) | authz::Error::Lapsed) => not_for(visit),
         Err(_) => visit.down(),
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use authz::audit::CHANGE;
 use authz::form::Hash;
 use authz::oauth::reach::{Reach, Share, There, Today};
 use authz::pages::layout::{self, Person};
@@ -14,7 +15,7 @@ use authz::record::proof::Proof;
 use authz::record::session::Session;
 use authz::record::user::User;
 use authz::token::Keys;
-use authz::{Command, Error, Outcome, State};
+use authz::{Command, Error, Outcome, Right, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::Core;
@@ -26,6 +27,7 @@ use super::form::Form;
 use super::limit::Limiter;
 use super::settings::Settings;
 use crate::admit::Security;
+use crate::audit::begun::{self, Facts};
 use crate::audit::{Strangers, request_id};
 use crate::reply::Reply;
 
@@ -62,6 +64,8 @@ pub struct Visit<'a, E: Env> {
     pub is_told: Cell<bool>,
     /// Why it was refused, for the audit log, where nobody else says so.
     pub why: RefCell<String>,
+    /// What whoever asks must hold as each of its commands is carried out; for nobody but administrators.
+    pub right: OnceCell<Right>,
 }
 
 /// Somebody who is signed in.
@@ -110,7 +114,7 @@ impl<E: Env> Visit<'_, E> {
 
     /// Milliseconds since 1970.
     pub fn now(&self) -> u64 {
-        u64::try_from(self.core.env().clock().unix_ms()).unwrap_or(0)
+        u64::try_from(self.unix_ms()).unwrap_or(0)
     }
 
     /// The clock that counters go by.
@@ -140,15 +144,62 @@ impl<E: Env> Visit<'_, E> {
         self.keys().hash(purpose, value.as_bytes())
     }
 
-    /// Has a change of state made, durably.
+    /// Has a change of state made, durably. In strict mode it has a line in the audit log by then.
     ///
     /// # Errors
-    /// What the state refuses, or why it cannot be written.
+    /// What the state refuses, why it cannot be written, or that the log takes no line.
     pub async fn ask(&self, command: Command) -> Result<Outcome, Error> {
-        match self.security.keeper.ask(command).await? {
-            Outcome::Refused(error) => Err(error),
-            outcome => Ok(outcome),
+        let keeper = &self.security.keeper;
+        let is_strict = keeper.audit().strict_count().is_some();
+        let facts = is_strict.then(|| begun::facts(&command, self.keys(), &self.state())).flatten();
+        if let Some(facts) = &facts
+            && !keeper.audit().begin(self.unix_ms(), &self.with_request(facts)).await
+        {
+            return Err(self.unmade(facts, Error::Unnoted));
         }
+        let done = match self.right.get() {
+            None => keeper.ask(command).await,
+            Some(right) => {
+                let right = Right { now_ms: self.now(), ..right.clone() };
+                keeper.ask_by_right(command, right).await
+            }
+        };
+        // A code or token that comes in vain has an event of its own, and may have ended others.
+        let is_told =
+            |error: &Error| matches!(error, Error::InvalidGrant | Error::Foreign | Error::Reused);
+        done.map_err(|error| match &facts {
+            Some(facts) if !is_told(&error) => self.unmade(facts, error),
+            _ => error,
+        })
+    }
+
+    /// Notes that a change was not made whose line says that it began.
+    fn unmade(&self, facts: &Facts, error: Error) -> Error {
+        let reason = error.to_string();
+        let mut facts = self.with_request(facts);
+        facts.push(("reason", &reason));
+        self.security.keeper.audit().note(self.unix_ms(), CHANGE, "failed", &facts);
+        error
+    }
+
+    /// These, and what lines tell of every request.
+    fn with_request<'f>(&'f self, facts: &'f Facts) -> Vec<(&'f str, &'f str)> {
+        let mut all: Vec<_> = facts.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.tell_request(&mut all);
+        all
+    }
+
+    fn tell_request<'f>(&'f self, facts: &mut Vec<(&'f str, &'f str)>) {
+        facts.extend([
+            ("address", super::limit::host(self.peer)),
+            ("user_agent", self.head.text("user-agent").unwrap_or_default()),
+            ("request_id", self.id.get_or_init(|| request_id(self.core.env()))),
+            ("opaque_id", self.head.text("x-opaque-id").unwrap_or_default()),
+        ]);
+    }
+
+    fn unix_ms(&self) -> i64 {
+        self.core.env().clock().unix_ms()
     }
 
     /// Is anything written into an audit log?
@@ -174,13 +225,9 @@ impl<E: Env> Visit<'_, E> {
         if !audit.is_on() {
             return;
         }
-        let address = self.address();
         let mut all = facts.to_vec();
-        all.push(("address", &address));
-        all.push(("user_agent", self.head.text("user-agent").unwrap_or_default()));
-        all.push(("request_id", self.id.get_or_init(|| request_id(self.core.env()))));
-        all.push(("opaque_id", self.head.text("x-opaque-id").unwrap_or_default()));
-        audit.note_lists(self.core.env().clock().unix_ms(), event, outcome, &all, lists);
+        self.tell_request(&mut all);
+        audit.note_lists(self.unix_ms(), event, outcome, &all, lists);
     }
 
     /// Has whoever asks shown who it is? A client without a secret cannot: anybody may know its name.

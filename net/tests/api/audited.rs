@@ -2,8 +2,8 @@
 
 use json::Value;
 
-use crate::browser::basic;
-use crate::place::{at, with_audited, with_unwritten};
+use crate::browser::{Browser, basic, fields};
+use crate::place::{at, with_audited, with_strict, with_unwritten};
 
 /// Who deleted an index was not to be found out.
 #[test]
@@ -149,6 +149,138 @@ fn indices_that_the_path_does_not_name_are_told() {
         lines(&[(made, "ok", &["copy"])]);
         client.good("POST", "/_reindex", &body.replace("copy", "other")).await;
         lines(&[(made, "ok", &["other"])]);
+    });
+}
+
+fn text<'l>(line: &'l Value, key: &str) -> &'l str {
+    line.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The first change under which a strict log stopped taking lines was made, and a machine that stopped then had no
+/// line of it.
+#[test]
+fn in_strict_mode_the_line_comes_before_the_change() {
+    with_strict(|mut client, log| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let app = r#"{"client_name":"App","redirect_uris":["https://a.example/cb"]}"#;
+        log.taken();
+        for (method, target, body, action, event) in [
+            ("PUT", "/_security/user/eve", user, "user_changed", "user_changed"),
+            (
+                "PUT",
+                "/_security/user/ann/_password",
+                r#"{"password":"ann-knows-that"}"#,
+                "password_reset",
+                "password_reset",
+            ),
+            ("PUT", "/_security/role/r", "{}", "role_changed", "role_changed"),
+            ("POST", "/_security/api_key", r#"{"name":"k"}"#, "api_key_created", "api_key_created"),
+            ("PUT", "/logs", "", "indices:admin/create", "access_granted"),
+            ("POST", "/_oauth/client", app, "client_registered", "client_registered"),
+            ("POST", "/_oauth/keys/_rotate", "", "key_rotated", "key_rotated"),
+        ] {
+            // It takes no more.
+            log.takes(0);
+            let refused = client.bad(method, target, body).await;
+            assert_eq!(
+                refused, "503 status_exception: the audit log cannot be written",
+                "{method} {target}"
+            );
+            assert!(log.taken().is_empty(), "{target}");
+            // What waited says that it was not done.
+            log.takes(usize::MAX);
+            let lines = log.taken();
+            let told: Vec<_> =
+                lines.iter().map(|line| [text(line, "event"), text(line, "outcome")]).collect();
+            assert_eq!(told[0], ["change", "begun"], "{target}: {lines:?}");
+            assert!(
+                told[1..].iter().all(|it| it[1] == "failed") && told.len() > 1,
+                "{target}: {lines:?}"
+            );
+            match target {
+                "/_security/user/eve" | "/_security/role/r" | "/logs" => {
+                    assert_eq!(client.call("GET", target, "").await.status, 404, "{target}");
+                }
+                "/_oauth/client" => {
+                    let known = client.good("GET", "/_oauth/client", "").await;
+                    assert_eq!(at(&known, &["clients"]).as_array().map(<[_]>::len), Some(0));
+                }
+                _ => {}
+            }
+            log.taken();
+            // It takes the one line that comes before.
+            log.takes(1);
+            let refused = client.call(method, target, body).await;
+            assert_eq!(refused.status, 503, "{method} {target}: {}", refused.text());
+            let lines = log.taken();
+            assert_eq!(lines.len(), 1, "{target}: {lines:?}");
+            let begun = &lines[0];
+            let told = ["event", "outcome", "action"].map(|key| text(begun, key));
+            assert_eq!(told, ["change", "begun", action], "{begun:?}");
+            for key in ["request_id", "address"] {
+                assert!(!text(begun, key).is_empty(), "{target}: {begun:?}");
+            }
+            // It was done, and its line comes with the next one.
+            log.takes(usize::MAX);
+            let lines = log.taken();
+            let done = lines.iter().find(|line| text(line, "event") == event).expect("its line");
+            assert_eq!(text(done, "outcome"), "ok", "{done:?}");
+            assert_eq!(text(done, "request_id"), text(begun, "request_id"), "{lines:?}");
+            match target {
+                "/_security/user/eve" | "/_security/role/r" | "/logs" => {
+                    assert_eq!(client.call("GET", target, "").await.status, 200, "{target}");
+                    log.taken();
+                }
+                _ => {}
+            }
+        }
+        // Who only looks, or may not, begins nothing.
+        client.good("GET", "/_security/user", "").await;
+        assert!(log.taken().is_empty());
+        client.authorize(Some(&basic("ann", "ann-knows-that")));
+        assert_eq!(client.call("PUT", "/_security/role/s", "{}").await.status, 403);
+        let lines = log.taken();
+        let told: Vec<_> = lines.iter().map(|line| text(line, "event")).collect();
+        assert_eq!(told, ["access_denied"]);
+    });
+}
+
+/// The same at the pages, where nobody signed in whose line was not written.
+#[test]
+fn in_strict_mode_the_line_of_a_person_comes_before_what_it_does() {
+    with_strict(|mut client, log| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let mut ann = Browser::default();
+        let page = ann.ask(&mut client, "/login", &[]).await;
+        let mut form = fields(&page, "/login");
+        form.push(("username".into(), "ann".into()));
+        form.push(("password".into(), "ann-knows-this".into()));
+        log.taken();
+        log.takes(0);
+        let refused = ann.post(&mut client, "/login", &form).await;
+        assert_eq!(refused.status, 503);
+        assert!(refused.fields.iter().all(|(_, value)| !value.contains("__Host-sid")));
+        log.takes(usize::MAX);
+        let lines = log.taken();
+        let told: Vec<_> = lines
+            .iter()
+            .map(|line| ["event", "outcome", "action", "user"].map(|key| text(line, key)))
+            .collect();
+        assert_eq!(
+            told,
+            [["change", "begun", "login_ok", "ann"], ["change", "failed", "login_ok", "ann"]]
+        );
+        assert_eq!(text(&lines[1], "reason"), "the audit log cannot be written");
+        assert_eq!(ann.post(&mut client, "/login", &form).await.status, 303);
+        let lines = log.taken();
+        let told: Vec<_> =
+            lines.iter().map(|line| ["event", "outcome"].map(|key| text(line, key))).collect();
+        assert_eq!(told, [["change", "begun"], ["login_ok", "ok"]]);
+        assert_eq!(text(&lines[0], "request_id"), text(&lines[1], "request_id"));
     });
 }
 

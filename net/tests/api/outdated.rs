@@ -300,6 +300,39 @@ fn rights_are_those_of_when_a_request_has_come() {
     });
 }
 
+/// A right that was taken away while a command was on its way to the core that keeps the state was used once more: here
+/// to take it back.
+#[test]
+fn a_right_that_ends_on_the_way_of_a_command_gives_itself_back_no_more() {
+    with_oauth_clients(2, |mut clients| async move {
+        let [admin, thief] = &mut clients[..] else { panic!("two") };
+        stage(admin).await;
+        let json = [("Content-Type", "application/json")];
+        let (mighty, none) = (r#"{"cluster":["manage_security"]}"#, r#"{"cluster":[]}"#);
+        let bulk = format!(r#"{{"roles":{{"changes":{mighty}}}}}"#);
+        let other = r#"{"cluster":["manage_security"],"metadata":{"of":"the thief"}}"#;
+        let user = r#"{"password":"dan-knows-this","roles":["changes"]}"#;
+        admin.good("PUT", "/_security/role/changes", mighty).await;
+        admin.good("PUT", "/_security/user/dan", user).await;
+        thief.authorize(Some(&basic("dan", "dan-knows-this")));
+        for (method, target, body) in
+            [("PUT", "/_security/role/changes", other), ("POST", "/_security/role", bulk.as_str())]
+        {
+            admin.good("PUT", "/_security/role/changes", mighty).await;
+            thief.good("GET", "/_security/_authenticate", "").await;
+            let role = "/_security/role/changes";
+            admin.send("PUT", role, &json, none.as_bytes()).await;
+            thief.send(method, target, &json, body.as_bytes()).await;
+            let taken = admin.answer("PUT", role).await;
+            assert_eq!(taken.status, 200);
+            let used = thief.answer(method, target).await;
+            let now = admin.good("GET", role, "").await;
+            let cluster = at(&now, &["changes", "cluster"]).as_array().map(<[_]>::len);
+            assert_eq!(cluster, Some(0), "{target}: {} {}", used.status, used.text());
+        }
+    });
+}
+
 /// The same by the page, which went on to a session of its own.
 #[test]
 fn the_page_of_an_old_password_gives_neither_password_nor_session() {

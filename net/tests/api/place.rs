@@ -1,5 +1,6 @@
 //! The node that the stories talk to.
 
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -79,6 +80,67 @@ pub fn with_unwritten<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
     let (audit, lines) = Audit::new(true);
     drop(lines);
     run(1, Some(Some(oauth())), audit, story);
+}
+
+/// An audit log in which what cannot be noted is not done. It takes as many lines as its story lets it; others wait
+/// until it takes more.
+#[derive(Clone, Default)]
+pub struct Strict {
+    taken: Rc<RefCell<Vec<Value>>>,
+    waits: Rc<RefCell<Vec<Value>>>,
+    room: Rc<Cell<usize>>,
+}
+
+impl Strict {
+    /// It takes so many more lines, those that wait first.
+    pub fn takes(&self, lines: usize) {
+        self.room.set(lines);
+        self.flush();
+    }
+
+    /// What it took since the last call.
+    pub fn taken(&self) -> Vec<Value> {
+        self.taken.take()
+    }
+
+    fn flush(&self) {
+        let mut waits = self.waits.borrow_mut();
+        let count = waits.len().min(self.room.get());
+        self.room.set(self.room.get() - count);
+        self.taken.borrow_mut().extend(waits.drain(..count));
+    }
+
+    fn write(&self, item: authz::audit::Item) {
+        match item {
+            authz::audit::Item::Line(line) => {
+                self.waits.borrow_mut().push(json::parse(line.as_bytes()).expect("a line"));
+                self.flush();
+            }
+            authz::audit::Item::Ask(reply) => reply.send(self.waits.borrow().is_empty()),
+        }
+    }
+}
+
+/// The same, with a strict audit log, which takes all lines at first.
+pub fn with_strict<F: Future<Output = ()>>(story: impl FnOnce(Client, Strict) -> F) {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    let streams = sim.stream_pair();
+    let (audit, lines) = Audit::new(true);
+    let log = Strict::default();
+    log.takes(usize::MAX);
+    let (writer, clock) = (log.clone(), env.clone());
+    let writes = async move {
+        loop {
+            lines.try_iter().for_each(|item| writer.write(item));
+            clock.clock().sleep(std::time::Duration::from_micros(10)).await;
+        }
+    };
+    sim.run(async {
+        env.spawn().spawn(writes);
+        let story = |client| story(client, log);
+        whole(env.clone(), streams, Some(Some(oauth())), audit, story).await;
+    });
 }
 
 /// The same, with these settings, and with what is told to the audit log.

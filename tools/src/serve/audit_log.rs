@@ -2,7 +2,8 @@
 //! them, mode 0600. It is opened with the first line. Rotation is the operator's: the file may be
 //! moved away at any time, the next line makes another. Lines that the file does not take wait, up to
 //! [`WAITING_BYTES_MAX`], and are tried again with the next one; the first line behind those that were lost
-//! says how many they were.
+//! says how many they were. A strict log is synced after each write: what is done after its line is done by a machine
+//! that has kept the line.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -25,13 +26,13 @@ pub fn start(folder: &Path, strict: bool) -> Result<Audit> {
     let path = folder.join("audit.json");
     std::thread::Builder::new()
         .name("audit".into())
-        .spawn(move || write(&path, &lines))
+        .spawn(move || write(&path, &lines, strict))
         .map_err(|error| Failure::new(Code::Machine, format!("starting a thread: {error}")))?;
     Ok(audit)
 }
 
 /// Writes until nobody notes anything any more.
-fn write(path: &Path, lines: &Receiver<Item>) {
+fn write(path: &Path, lines: &Receiver<Item>, strict: bool) {
     let mut open: Option<File> = None;
     let mut text = String::new();
     let mut was_refused = false;
@@ -51,7 +52,7 @@ fn write(path: &Path, lines: &Receiver<Item>) {
         }
         let written = match text.is_empty() {
             true => Ok(()),
-            false => append(path, &mut open, text.as_bytes()),
+            false => append(path, &mut open, text.as_bytes(), strict),
         };
         let was_taken = written.is_ok();
         // Who asks may ask for a line that is lost, whatever is written of the others.
@@ -63,7 +64,7 @@ fn write(path: &Path, lines: &Receiver<Item>) {
                     // It waits as any other line, and is there before the next one.
                     text.push_str(&audit::lost_line(now_ms(), std::mem::take(&mut lost)));
                     text.push('\n');
-                    if append(path, &mut open, text.as_bytes()).is_ok() {
+                    if append(path, &mut open, text.as_bytes(), strict).is_ok() {
                         text.clear();
                     }
                 }
@@ -88,7 +89,8 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn append(path: &Path, open: &mut Option<File>, text: &[u8]) -> std::io::Result<()> {
+/// Appends to the file, which is made where it is not there; `strict`: it is on the disk then.
+fn append(path: &Path, open: &mut Option<File>, text: &[u8], strict: bool) -> std::io::Result<()> {
     // A file that was moved away is no longer ours.
     let is_there = match (&open, fs::metadata(path)) {
         (Some(file), Ok(there)) => file.metadata()?.ino() == there.ino(),
@@ -97,11 +99,20 @@ fn append(path: &Path, open: &mut Option<File>, text: &[u8]) -> std::io::Result<
     if !is_there {
         let folder = path.parent().map(PathBuf::from).unwrap_or_default();
         make_private(&folder)?;
-        *open = Some(OpenOptions::new().create(true).append(true).mode(0o600).open(path)?);
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        if strict {
+            // Its name, too, and its folder's.
+            for folder in folder.ancestors().take(2).filter(|it| !it.as_os_str().is_empty()) {
+                File::open(folder)?.sync_all()?;
+            }
+        }
+        *open = Some(file);
     }
     let Some(file) = open else { return Ok(()) };
     let before = file.metadata()?.len();
-    file.write_all(text).inspect_err(|_| {
+    let written =
+        file.write_all(text).and_then(|()| if strict { file.sync_data() } else { Ok(()) });
+    written.inspect_err(|_| {
         // All of it is tried again: no half line stays in between.
         file.set_len(before).ok();
     })
@@ -165,14 +176,14 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("corelode-audit-{}", std::process::id()));
         let path = folder.join("audit.json");
         let mut open = None;
-        append(&path, &mut open, b"one\n").expect("written");
-        append(&path, &mut open, b"two\n").expect("written");
+        append(&path, &mut open, b"one\n", true).expect("written");
+        append(&path, &mut open, b"two\n", false).expect("written");
         assert_eq!(fs::read_to_string(&path).expect("there"), "one\ntwo\n");
         // Lines tell who asked for what: the folder is private, too.
         let mode = fs::metadata(&folder).expect("made").permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         fs::rename(&path, folder.join("old")).expect("moved");
-        append(&path, &mut open, b"three\n").expect("written");
+        append(&path, &mut open, b"three\n", true).expect("written");
         assert_eq!(fs::read_to_string(&path).expect("there"), "three\n");
         fs::remove_dir_all(folder).expect("removed");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use authz::record::key::ApiKey;
 use authz::record::role::Role;
-use authz::{Command, Principal, State, Via};
+use authz::{Command, Need, Principal, State, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -306,12 +306,18 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let (live, dead): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|key| key.invalidation.is_none());
     let ids: Vec<String> = live.iter().map(|key| key.id.clone()).collect();
-    if !ids.is_empty() {
-        let command = Command::InvalidateKeys { ids: ids.clone(), now: now(call) };
-        desk.keeper().ask(command).await.map_err(told)?;
-    }
     call.told.borrow_mut().names("target_key", &ids);
     call.told.borrow_mut().names("target_key_name", live.iter().map(|key| &key.name));
+    if !ids.is_empty() {
+        // Whoever may end all keys found those of others.
+        let action = call.route.privilege;
+        let need = match call.gate.cluster(action) {
+            Ok(()) => Need::Action(action),
+            Err(_) => Need::OwnKeysOr(action),
+        };
+        let command = Command::InvalidateKeys { ids: ids.clone(), now: now(call) };
+        desk.ask_for(call, Some(need), command).await.map_err(told)?;
+    }
     // Only those asked for by their id are told when they were invalid already.
     let before: Vec<String> = dead
         .iter()

@@ -6,7 +6,7 @@ use authz::command::Outcome;
 use authz::pattern::Effort;
 use authz::record::key::{ApiKey, Salted};
 use authz::record::role::Role;
-use authz::{Command, Principal, Via};
+use authz::{Command, Need, Principal, Via};
 use engine::{Error, Gate, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -126,14 +126,15 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map().await?;
     let body = Body::new(&body, "create api key request", WISH)?;
     let wish = wish(call, &body)?;
-    make(call, &desk, (desk.principal, None), wish, "rest", None).await
+    let need = Need::OwnKeysOr(call.route.privilege);
+    make(call, &desk, (desk.principal, need), wish, "rest", None).await
 }
 
-/// Makes a key, if the caller holds the right that it takes, where it is one, as the key is kept.
+/// Makes a key, if the caller holds the right that it takes as the key is kept.
 async fn make<E: Env>(
     call: &Call<'_, E>,
     desk: &Desk<'_, E>,
-    (owner, privilege): (&Principal, Option<&'static str>),
+    (owner, need): (&Principal, Need),
     wish: Wish,
     kind: &str,
     access: Option<Value>,
@@ -177,14 +178,13 @@ async fn make<E: Env>(
     let by = desk.principal.proof();
     let granted_by = owner.proof().filter(|proof| by.as_ref() != Some(proof));
     let command = Command::PutKey { key, by, granted_by };
-    let done = match privilege {
-        Some(privilege) => desk.ask_by_right(call, privilege, command).await,
-        None => desk.keeper().ask(command).await,
-    };
-    done.map_err(told)?;
-    call.told.borrow_mut().fact("target_key", id.as_str());
-    call.told.borrow_mut().fact("target_key_name", name.as_str());
-    call.told.borrow_mut().fact("target_user", owner.name());
+    {
+        let mut told = call.told.borrow_mut();
+        told.fact("target_key", id.as_str());
+        told.fact("target_key_name", name.as_str());
+        told.fact("target_user", owner.name());
+    }
+    desk.ask_for(call, Some(need), command).await.map_err(told)?;
     let mut answer = Object::new();
     answer.insert("id", id.as_str());
     answer.insert("name", name);
@@ -236,7 +236,8 @@ pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             Principal::run_as(Arc::clone(user), &owner, &state)
         }
     };
-    make(call, &desk, (&owner, Some(call.route.privilege)), wish, "rest", None).await
+    let need = Need::Action(call.route.privilege);
+    make(call, &desk, (&owner, need), wish, "rest", None).await
 }
 
 /// Who is named by the credential in a body.
@@ -326,7 +327,8 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.map().await?.unwrap_or_else(Value::object);
     let body = Body::new(&body, "update api key request", &WISH[1..])?;
     let wish = wish(call, &body)?;
-    let updated = change(call, &[id], wish, "rest", None).await?;
+    let need = Need::OwnKeysOr(call.route.privilege);
+    let updated = change(call, (&[id], need), wish, "rest", None).await?;
     match updated.into_iter().next() {
         Some((_, Ok(updated))) => Ok(value(200, &json!({"updated": updated}))),
         Some((_, Err(error))) => Err(error),
@@ -345,7 +347,8 @@ pub(super) async fn bulk_update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let wish = wish(call, &body)?;
     let (mut updated, mut noops, mut failures) = (Vec::new(), Vec::new(), Object::new());
-    for (id, outcome) in change(call, &ids, wish, "rest", None).await? {
+    let need = Need::OwnKeysOr(call.route.privilege);
+    for (id, outcome) in change(call, (&ids, need), wish, "rest", None).await? {
         match outcome {
             Ok(true) => updated.push(id),
             Ok(false) => noops.push(id),
@@ -366,10 +369,10 @@ pub(super) async fn bulk_update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(value(200, &Value::Object(answer)))
 }
 
-/// Changes keys of the caller; what became of each.
+/// Changes keys of the caller, if it holds the right that this takes; what became of each.
 async fn change<E: Env>(
     call: &Call<'_, E>,
-    ids: &[String],
+    (ids, need): (&[String], Need),
     wish: Wish,
     kind: &str,
     access: Option<Value>,
@@ -423,7 +426,8 @@ async fn change<E: Env>(
             access,
             by: desk.principal.proof(),
         };
-        let outcome = desk.keeper().ask(command).await.map_err(told)?;
+        call.told.borrow_mut().names("target_key", &good);
+        let outcome = desk.ask_for(call, Some(need), command).await.map_err(told)?;
         let Outcome::Each(changed) = outcome else {
             return Err(Error::internal("no key was changed"));
         };
@@ -487,7 +491,8 @@ pub(super) async fn create_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
              cross-cluster API key",
         ));
     }
-    make(call, &desk, (desk.principal, None), wish, "cross_cluster", Some(access.clone())).await
+    let need = Need::Action(call.route.privilege);
+    make(call, &desk, (desk.principal, need), wish, "cross_cluster", Some(access.clone())).await
 }
 
 /// `PUT /_security/cross_cluster/api_key/{id}`.
@@ -501,7 +506,8 @@ pub(super) async fn update_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         wish.descriptors = Some(cross_roles(call.gate, access)?);
     }
     let id = call.segment("id").to_owned();
-    match change(call, &[id], wish, "cross_cluster", access).await?.into_iter().next() {
+    let need = Need::Action(call.route.privilege);
+    match change(call, (&[id], need), wish, "cross_cluster", access).await?.into_iter().next() {
         Some((_, Ok(updated))) => Ok(value(200, &json!({"updated": updated}))),
         Some((_, Err(error))) => Err(error),
         None => Err(Error::internal("no key was changed")),

@@ -22,7 +22,7 @@ mod users;
 
 pub use enroll::NAME as ENROLL_KEY;
 
-use authz::{Command, Keeper, Outcome, Principal, Right, State};
+use authz::{Command, Keeper, Need, Outcome, Principal, Right, State};
 use engine::{Error, Result};
 use env::{Env, Random};
 use json::{Object, Value, json};
@@ -164,14 +164,22 @@ impl<E: Env> Desk<'_, E> {
         self.keeper().state()
     }
 
-    /// Has a command carried out, if the caller holds this right at that moment.
-    async fn ask_by_right(
+    /// Has a command carried out, if the caller still holds the right that its route takes where the state is kept,
+    /// right before it. In strict mode it has a line in the audit log by then.
+    async fn ask(&self, call: &Call<'_, E>, command: Command) -> authz::Result<Outcome> {
+        self.ask_for(call, Some(Need::Action(call.route.privilege)), command).await
+    }
+
+    /// The same with another right; none of what everybody may do to itself.
+    async fn ask_for(
         &self,
         call: &Call<'_, E>,
-        privilege: &'static str,
+        need: Option<Need>,
         command: Command,
     ) -> authz::Result<Outcome> {
-        let right = Right { principal: self.principal.clone(), privilege, now_ms: now(call) };
+        audit::begin(call).await?;
+        let Some(need) = need else { return self.keeper().ask(command).await };
+        let right = Right { principal: self.principal.clone(), need, now_ms: now(call) };
         self.keeper().ask_by_right(command, right).await
     }
 }
@@ -194,7 +202,7 @@ fn allowed<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
 }
 
 /// May the caller still, once what takes long is done? A password hashes for longer than it takes to end a right.
-/// Where the command is carried out both is judged once more ([`Desk::ask_by_right`]).
+/// Where the command is carried out both is judged once more ([`Desk::ask`]).
 async fn still_allowed<E: Env>(call: &Call<'_, E>, privilege: &'static str) -> Result<()> {
     let (caller, come) = (call.caller.clone(), (call.peer, now(call)));
     let again = admit::again(call.security, caller, call.head, come, call.trace).await;

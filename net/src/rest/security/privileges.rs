@@ -56,7 +56,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let places: Vec<(String, String)> =
         privileges.iter().map(|one| (one.application.clone(), one.name.clone())).collect();
-    let outcome = desk.keeper().ask(Command::PutPrivileges { privileges }).await.map_err(told)?;
+    let outcome = desk.ask(call, Command::PutPrivileges { privileges }).await.map_err(told)?;
     let Outcome::Each(new) = outcome else { return Err(Error::internal("nothing was put")) };
     let mut answer = Object::new();
     for ((application, name), created) in places.into_iter().zip(new) {
@@ -118,7 +118,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let names: Vec<String> = names(call, "name").into_iter().map(str::to_owned).collect();
     let command =
         Command::DeletePrivileges { application: application.clone(), names: names.clone() };
-    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    let outcome = desk.ask(call, command).await.map_err(told)?;
     let Outcome::Each(found) = outcome else { return Err(Error::internal("nothing was sought")) };
     let any = found.contains(&true);
     let each: Object =

@@ -41,7 +41,7 @@ pub(super) async fn activate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let profile = Profile::of(owner.user(), now(call));
     let (name, realm) = (profile.user.clone(), profile.realm.clone());
     let command = Command::ActivateProfile { profile };
-    desk.ask_by_right(call, call.route.privilege, command).await.map_err(told)?;
+    desk.ask(call, command).await.map_err(told)?;
     let state = desk.state();
     let known = state.profile_of(&name, &realm).ok_or_else(|| missing(&name))?;
     Ok(value(200, &Value::Object(show(known, &Wanted::All, true))))
@@ -155,7 +155,8 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         (Some(_), Some(_)) => Some(u64::MAX),
         _ => None,
     };
-    change(&desk, Command::ChangeProfile { uid, labels, data, enabled: None, only_at }).await?;
+    change(call, &desk, Command::ChangeProfile { uid, labels, data, enabled: None, only_at })
+        .await?;
     Ok(call.acknowledged())
 }
 
@@ -165,16 +166,16 @@ pub(super) async fn enable<E: Env>(call: &Call<'_, E>, enabled: bool) -> Result<
     let uid = call.segment("uid").to_owned();
     let enabled = Some(enabled);
     let command = Command::ChangeProfile { uid, labels: None, data: None, enabled, only_at: None };
-    change(&desk, command).await?;
+    change(call, &desk, command).await?;
     Ok(call.acknowledged())
 }
 
-async fn change<E: Env>(desk: &Desk<'_, E>, command: Command) -> Result<()> {
+async fn change<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, command: Command) -> Result<()> {
     let uid = match &command {
         Command::ChangeProfile { uid, .. } => uid.clone(),
         _ => String::new(),
     };
-    match desk.keeper().ask(command).await {
+    match desk.ask(call, command).await {
         Ok(Outcome::Changed) => Ok(()),
         Ok(_) => Err(missing(&uid)),
         Err(authz::Error::Changed) => Err(Error::new(

@@ -41,7 +41,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     call.told.borrow_mut().fact("target_role", name);
     let roles = vec![Arc::new(Role::new(name, parsed))];
-    let outcome = desk.keeper().ask(Command::PutRoles { roles }).await.map_err(told)?;
+    let outcome = desk.ask(call, Command::PutRoles { roles }).await.map_err(told)?;
     let created = outcome == Outcome::Each(vec![true]);
     Ok(value(200, &json!({"role": {"created": created}})))
 }
@@ -77,7 +77,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     call.told.borrow_mut().fact("target_role", name);
     let names = vec![name.to_owned()];
-    let outcome = desk.keeper().ask(Command::DeleteRoles { names }).await.map_err(told)?;
+    let outcome = desk.ask(call, Command::DeleteRoles { names }).await.map_err(told)?;
     let found = outcome == Outcome::Each(vec![true]);
     Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
 }
@@ -140,7 +140,7 @@ pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.told.borrow_mut().names("target_role", &put);
     let (mut created, mut updated) = (Vec::new(), Vec::new());
     if !roles.is_empty() {
-        let outcome = desk.keeper().ask(Command::PutRoles { roles }).await.map_err(told)?;
+        let outcome = desk.ask(call, Command::PutRoles { roles }).await.map_err(told)?;
         let Outcome::Each(new) = outcome else { return Err(Error::internal("no roles were put")) };
         for (name, is_new) in put.into_iter().zip(new) {
             if is_new { created.push(name) } else { updated.push(name) }
@@ -166,7 +166,7 @@ pub(super) async fn bulk_delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     call.told.borrow_mut().names("target_role", &names);
     let command = Command::DeleteRoles { names: names.clone() };
-    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    let outcome = desk.ask(call, command).await.map_err(told)?;
     let Outcome::Each(found) = outcome else { return Err(Error::internal("no roles were put")) };
     let (mut deleted, mut missing) = (Vec::new(), Vec::new());
     for (name, found) in names.into_iter().zip(found) {
@@ -240,7 +240,7 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     kept.insert("rules", body.value("rules").cloned().unwrap_or_default());
     kept.insert("metadata", Value::Object(metadata));
     let mapping = RoleMapping { name: name.to_owned(), body: kept };
-    let outcome = desk.keeper().ask(Command::PutMapping { mapping }).await.map_err(told)?;
+    let outcome = desk.ask(call, Command::PutMapping { mapping }).await.map_err(told)?;
     let created = outcome == Outcome::Created;
     Ok(value(200, &json!({"role_mapping": {"created": created}})))
 }
@@ -286,6 +286,6 @@ pub(super) fn get_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 pub(super) async fn delete_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
     let command = Command::DeleteMapping { name: call.segment("name").to_owned() };
-    let found = desk.keeper().ask(command).await.map_err(told)? == Outcome::Changed;
+    let found = desk.ask(call, command).await.map_err(told)? == Outcome::Changed;
     Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
 }

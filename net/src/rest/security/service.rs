@@ -107,7 +107,7 @@ pub(super) async fn make<E: Env>(
         creation: now(call),
     };
     let command = Command::PutServiceToken { token, by: desk.principal.proof() };
-    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    let outcome = desk.ask(call, command).await.map_err(told)?;
     let is_made = outcome == Outcome::Created;
     Ok(is_made.then(|| bearer::service_token(account, name, &secret)))
 }
@@ -117,6 +117,6 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
     let account = format!("{}/{}", call.segment("namespace"), call.segment("service"));
     let command = Command::DeleteServiceToken { account, name: call.segment("name").to_owned() };
-    let found = desk.keeper().ask(command).await.map_err(told)? == Outcome::Changed;
+    let found = desk.ask(call, command).await.map_err(told)? == Outcome::Changed;
     Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
 }

@@ -5,7 +5,7 @@ use authz::command::Outcome;
 use authz::record::grant::{Grant, GrantKind};
 use authz::token::Content;
 use authz::token::text::Kind;
-use authz::{Command, Principal};
+use authz::{Command, Need, Principal};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -135,7 +135,7 @@ async fn mint<E: Env>(
         access_end: None,
     };
     let mint = Command::Mint { grant, by: owner.proof(), most: None, now };
-    let done = desk.ask_by_right(call, call.route.privilege, mint).await;
+    let done = desk.ask(call, mint).await;
     let (grant, serial) = match done {
         Ok(Outcome::Granted(grant, serial)) => (grant, serial),
         Ok(_) => return Err(Error::internal("no token was made")),
@@ -205,7 +205,7 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
         window: WINDOW_MS,
         now: now(call),
     };
-    match desk.keeper().ask(command).await {
+    match desk.ask(call, command).await {
         Ok(Outcome::Granted(grant, serial)) => {
             let owner = Principal::user_of(user, &desk.state());
             answer(call, desk, &grant, serial, Some(has::show(&owner, desk.keeper().keys())))
@@ -226,9 +226,11 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = Body::new(&body, "invalidate token request", &fields)?;
     let (token, refresh) = (body.text("token")?, body.text("refresh_token")?);
     let (realm, user) = (body.text("realm_name")?, body.text("username")?);
-    if !token.is_some_and(|token| is_own(call, token)) {
+    let is_its_own = token.is_some_and(|token| is_own(call, token));
+    if !is_its_own {
         call.gate.cluster(call.route.privilege)?;
     }
+    let need = (!is_its_own).then_some(Need::Action(call.route.privilege));
     let count = u8::from(token.is_some()) + u8::from(refresh.is_some());
     if count > 1 || (count == 1 && (realm.is_some() || user.is_some())) {
         return Err(Error::validation(&[
@@ -252,7 +254,7 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let known = content.filter(|content| now(call) < u64::from(content.end) * 1000);
         if let Some(Content { grant, serial, end }) = known {
             let command = Command::RevokeAccess { grant, serial, end, now: now(call) };
-            match desk.keeper().ask(command).await.map_err(told)? {
+            match desk.ask_for(call, need, command).await.map_err(told)? {
                 Outcome::Changed => invalidated = 1,
                 _ => before = 1,
             }
@@ -281,7 +283,7 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let names: Vec<String> = grants.iter().map(|grant| keys.grant_name(*grant)).collect();
         call.told.borrow_mut().names("target_grant", &names);
         let command = Command::Revoke { grants, consents: false };
-        if let Outcome::Ended(ended) = desk.keeper().ask(command).await.map_err(told)? {
+        if let Outcome::Ended(ended) = desk.ask_for(call, need, command).await.map_err(told)? {
             (invalidated, before) = (ended.len(), count - ended.len());
         }
     }

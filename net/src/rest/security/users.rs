@@ -4,7 +4,7 @@ use authz::command::{Outcome, Withdrawal};
 use authz::password::PasswordHash;
 use authz::record::builtin;
 use authz::record::user::{Realm, User};
-use authz::{Command, Secret};
+use authz::{Command, Need, Secret};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -78,7 +78,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let (withdraws, by) = (taken_back(is_own), desk.principal.proof());
     call.told.borrow_mut().fact("target_user", name);
     let command = Command::PutUser { user, keep_password: hash.is_none(), withdraws, by };
-    let outcome = desk.ask_by_right(call, call.route.privilege, command).await.map_err(told)?;
+    let outcome = desk.ask(call, command).await.map_err(told)?;
     Ok(value(200, &json!({"created": (outcome == Outcome::Created)})))
 }
 
@@ -166,7 +166,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     call.told.borrow_mut().fact("target_user", name);
     let command = Command::DeleteUser { name: name.to_owned() };
-    let found = desk.keeper().ask(command).await.map_err(told)? == Outcome::Changed;
+    let found = desk.ask(call, command).await.map_err(told)? == Outcome::Changed;
     Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
 }
 
@@ -187,7 +187,7 @@ pub(super) async fn enable<E: Env>(call: &Call<'_, E>, enabled: bool) -> Result<
     }
     call.told.borrow_mut().fact("target_user", name);
     let command = Command::EnableUser { name: name.to_owned(), enabled };
-    match desk.keeper().ask(command).await {
+    match desk.ask(call, command).await {
         Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
         Err(authz::Error::UnknownUser { .. }) => {
             let word = if enabled { "enabled" } else { "disabled" };
@@ -234,11 +234,8 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     call.told.borrow_mut().fact("target_user", name);
     let command =
         Command::SetPassword { user, password, instead_of: None, keep: None, withdraws, by };
-    let done = match needs_right {
-        true => desk.ask_by_right(call, CHANGE_PASSWORD, command).await,
-        false => desk.keeper().ask(command).await,
-    };
-    match done {
+    let need = needs_right.then_some(Need::Action(CHANGE_PASSWORD));
+    match desk.ask_for(call, need, command).await {
         Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
         Err(authz::Error::UnknownUser { .. }) => {
             let mut told = Error::validation(&["user must exist in order to change password"]);
