@@ -236,25 +236,26 @@ pub async fn renew<E: Env>(
         agent: visit.head.text("user-agent").map(|agent| agent.chars().take(200).collect()),
         address: Some(visit.address()),
     };
-    make_room(visit, user, old).await;
     let kept = session.clone();
     visit.ask(Command::PutSession { session: kept, instead_of: old, by: Some(by), now }).await?;
+    make_room(visit, user, session.id).await;
     Ok((session, value))
 }
 
 /// Sessions that one account has at most; beyond, the one that was seen least lately ends.
 const SESSIONS_MAX: usize = 50;
 
-/// Ends sessions where with one more, in place of `old`, there would be too many.
-async fn make_room<E: Env>(visit: &Visit<'_, E>, user: &User, old: Option<Hash>) {
+/// Ends others where with `new`, which is kept by now, there are too many. Of several that come at once each sees
+/// itself and all that were kept before, so the last of them sees all; what two of them end is the same.
+async fn make_room<E: Env>(visit: &Visit<'_, E>, user: &User, new: Hash) {
     let state = visit.state();
-    let own = state.sessions_of(user, visit.now()).filter(|session| Some(session.id) != old);
-    let mut own: Vec<(u64, Hash)> = own.map(|session| (session.seen, session.id)).collect();
-    own.sort_unstable();
-    let over = (own.len() + 1).saturating_sub(SESSIONS_MAX);
-    let ids: Vec<Hash> = own.into_iter().take(over).map(|(_, id)| id).collect();
+    let others = state.sessions_of(user, visit.now()).filter(|session| session.id != new);
+    let mut others: Vec<(u64, Hash)> = others.map(|session| (session.seen, session.id)).collect();
+    others.sort_unstable();
+    let over = (others.len() + 1).saturating_sub(SESSIONS_MAX);
+    let ids: Vec<Hash> = others.into_iter().take(over).map(|(_, id)| id).collect();
     if !ids.is_empty() {
-        // Where it cannot be written the session that comes next is not, either.
+        // Where it cannot be written the next sign-in ends them.
         visit.ask(Command::EndSessions { ids }).await.ok();
     }
 }

@@ -5,7 +5,7 @@ use json::json;
 
 use crate::browser::{Browser, basic, location};
 use crate::consented::stage;
-use crate::place::{Client, at, with_oauth_set};
+use crate::place::{Client, at, with_oauth_clients_set, with_oauth_set};
 
 const PROXY: (&str, &str) = ("oauth.trusted_proxies", "10.0.0.0/24");
 
@@ -203,6 +203,36 @@ fn an_account_has_so_many_sessions() {
         }
         assert_eq!(statuses, [vec![303; 2], vec![200; 50]].concat());
         assert_eq!(bob.ask(&mut client, "/account/sessions", &[]).await.status, 200);
+    });
+}
+
+/// Sixteen that signed in at one moment made room for one.
+#[test]
+fn an_account_has_no_more_sessions_where_many_sign_in_at_once() {
+    let set = [("oauth.limit.login", "0"), ("oauth.limit.login_failures", "0")];
+    with_oauth_clients_set(16, &set, |mut clients| async move {
+        clients[0].authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        clients[0].good("PUT", "/_security/user/ann", user).await;
+        let mut all = Vec::new();
+        for _ in 0..50 {
+            let mut browser = Browser::default();
+            browser.sign_in(&mut clients[0], "ann", "/login").await;
+            all.push(browser);
+        }
+        let mut new: Vec<Browser> = clients.iter().map(|_| Browser::default()).collect();
+        let calls = new.iter_mut().zip(&mut clients).map(|(browser, client)| {
+            Box::pin(async move { browser.sign_in(client, "ann", "/login").await.status })
+        });
+        let statuses = env::join_all(calls.collect()).await;
+        assert_eq!(statuses, [303; 16]);
+        let mut living = Vec::new();
+        for browser in all.iter_mut().chain(&mut new) {
+            let status = browser.ask(&mut clients[0], "/account/sessions", &[]).await.status;
+            living.push(status == 200);
+        }
+        assert_eq!(living.iter().filter(|lives| **lives).count(), 50, "{living:?}");
+        assert!(living[50..].iter().all(|lives| *lives), "the new ones: {living:?}");
     });
 }
 

@@ -273,10 +273,32 @@ pub fn with_oauth_clients<F: Future<Output = ()>>(
     with_oauth_clients_on(&Sim::new(1), count, story);
 }
 
+/// The same, with these settings.
+pub fn with_oauth_clients_set<F: Future<Output = ()>>(
+    count: usize,
+    set: &[(&str, &str)],
+    story: impl FnOnce(Vec<Client>) -> F,
+) {
+    let mut settings = net::oauth::Settings::new(ISSUER);
+    for (name, value) in set {
+        settings.set(name, value).expect("a setting");
+    }
+    with_oauth_clients_of(&Sim::new(1), count, net::oauth::Oauth::new(settings), story);
+}
+
 /// The same, on a machine whose time is the story's.
 pub fn with_oauth_clients_on<F: Future<Output = ()>>(
     sim: &Sim,
     count: usize,
+    story: impl FnOnce(Vec<Client>) -> F,
+) {
+    with_oauth_clients_of(sim, count, oauth(), story);
+}
+
+fn with_oauth_clients_of<F: Future<Output = ()>>(
+    sim: &Sim,
+    count: usize,
+    oauth: net::oauth::Oauth,
     story: impl FnOnce(Vec<Client>) -> F,
 ) {
     let env = sim.env();
@@ -284,7 +306,7 @@ pub fn with_oauth_clients_on<F: Future<Output = ()>>(
     sim.run(async {
         let cores = start(&env).await;
         let first = security(&env, Audit::none()).await;
-        let (keeper, oauth) = (first.keeper, oauth());
+        let keeper = first.keeper;
         // Each core has a doorkeeper of its own.
         let doors: Vec<_> = cores.iter().map(|_| authenticator(&env, &keeper)).collect();
         let mut clients = Vec::new();
