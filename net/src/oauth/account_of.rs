@@ -73,6 +73,14 @@ pub fn is_service(client: &Client) -> bool {
     client.profile.application_type == ApplicationType::Service
 }
 
+/// What does not act for itself has nobody's account: one that it was lent as a service, be that before it was ever
+/// approved, it gives back.
+pub fn give_back(client: &mut Client) {
+    if !is_service(client) {
+        (client.service_account, client.service_uid) = (None, None);
+    }
+}
+
 /// Lends a client an account by its name: the user who has it now.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use super::multipart::{self, Parts};
 use super::profile::Callbacks;
 use super::token::{CLIENT_CREDENTIALS, DEVICE};
 use super::visit::{SignedIn, Visit};
-use super::{consent, profile};
+use super::{account_of, consent, profile};
 use crate::reply::Reply;
 
 /// Letters of a reference number.
@@ -422,6 +422,7 @@ async fn change<E: Env>(
         changed.profile = after;
         changed.proposal = None;
         changed.proposal_terms = None;
+        account_of::give_back(&mut changed);
     }
     changed.note = None;
     match visit.ask(Command::PutClient { client: changed, version: client.version }).await {

@@ -17,7 +17,7 @@ use super::limit::{Of, place};
 use super::settings::Registration;
 use super::token::{CLIENT_CREDENTIALS, DEVICE, GRANT_TYPES};
 use super::visit::Visit;
-use super::{apps, profile};
+use super::{account_of, apps, profile};
 use crate::reply::Reply;
 
 /// Body of a registration.
@@ -387,6 +387,7 @@ fn changed<E: Env>(
         proposal_terms: None,
         ..client.clone()
     };
+    account_of::give_back(&mut changed);
     let mut secret = None;
     if changed.profile.confidential && changed.secrets.is_empty() {
         let (shown, kept) = apps::secret(visit);

@@ -300,13 +300,9 @@ pub fn approved<E: Env>(visit: &Visit<'_, E>, client: &Client) -> Client {
                 }
             }
         }
-        let was_service = account_of::is_service(&client);
         client.profile = proposal;
-        // What acts for itself no more has nobody's account.
-        if was_service && !account_of::is_service(&client) {
-            (client.service_account, client.service_uid) = (None, None);
-        }
     }
+    account_of::give_back(&mut client);
     if client.status != Status::Suspended {
         client.status = Status::Approved;
     }

@@ -218,6 +218,47 @@ fn an_administrator_names_and_changes_the_account_of_a_service() {
     });
 }
 
+/// A service was lent an account while it waited, and its developer made a web application of it: that one kept the
+/// account, and so did a client that an administrator made as no service.
+#[test]
+fn what_is_no_service_has_nobodys_account() {
+    with_oauth(|mut client| async move {
+        let (mut dev, _) = stage(&mut client).await;
+        let callback = "https://app.example/cb";
+        client.authorize(Some(&basic("elastic", "secret")));
+        for more in [r#","application_type":"web""#, r#","application_type":"native""#, ""] {
+            let body = format!(
+                r#"{{"client_name":"App","redirect_uris":["{callback}"],"service_account":"ann"{more}}}"#
+            );
+            let refused = client.bad("POST", "/_oauth/client", &body).await;
+            assert!(
+                refused.starts_with(
+                    "400 illegal_argument_exception: [service_account] is for a client whose \
+                     [application_type] is service"
+                ),
+                "{refused}"
+            );
+        }
+        for approve in [false, true] {
+            let name = format!("One {approve}");
+            let reference = send(&mut dev, &mut client, &name, "self").await;
+            let one = format!("/_oauth/client/{reference}");
+            client.authorize(Some(&basic("elastic", "secret")));
+            let ann = r#"{"service_account":"ann"}"#;
+            client.good("POST", &format!("{one}/_service_account"), ann).await;
+            let app = format!("/apps/{reference}");
+            decided::send(&mut dev, &mut client, &app, &name, callback, "self").await;
+            client.authorize(Some(&basic("elastic", "secret")));
+            if approve {
+                client.good("POST", &format!("{one}/_approve"), "").await;
+            }
+            let now = client.good("GET", &one, "").await;
+            assert_eq!(at(&now, &["application_type"]).as_str(), Some("web"));
+            assert!(now.get("service_account").is_none(), "{now:?}");
+        }
+    });
+}
+
 /// What a web application becomes when it is a service from now on is approved with its account.
 #[test]
 fn a_change_into_a_service_needs_its_account() {

@@ -154,6 +154,12 @@ pub fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
     };
     let owner = text("owner")?.map(str::to_owned);
     let service_account = text("service_account")?.map(str::to_owned);
+    if service_account.is_some() && checked.application_type != ApplicationType::Service {
+        return Err(bad(
+            "service_account",
+            "is for a client whose [application_type] is service: another acts for nobody of its own",
+        ));
+    }
     let state = visit.state();
     for (field, name) in [("owner", &owner), ("service_account", &service_account)] {
         if name.as_ref().is_some_and(|name| state.user(name).is_none()) {
