@@ -108,6 +108,12 @@ fn label_of(field: &'static str) -> &'static str {
     LABELS.iter().find(|(name, _)| *name == field).map_or(field, |(_, label)| label)
 }
 
+/// Where the form for a new application is.
+const NEW: &str = "/apps/new";
+
+/// Field of that form: when its page was made.
+pub const MADE: &str = "made";
+
 /// How long what is typed into a form can be sent: the session ends then, where nothing else is asked before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
@@ -115,6 +121,8 @@ pub struct Time {
     pub end: u64,
     /// A session ends by itself after so long, in milliseconds.
     pub idle: u64,
+    /// When the page was made, in milliseconds: by which a form that is sent once more is known.
+    pub made: u64,
 }
 
 /// The form for a new application.
@@ -127,7 +135,7 @@ pub fn new(
 ) -> String {
     let shown = Shown {
         csrf,
-        action: "/apps/new",
+        action: NEW,
         button: "Send for review",
         fields,
         refused,
@@ -299,6 +307,7 @@ fn form(shown: &Shown<'_>) -> Markup {
         }
         form method="post" action=(shown.action) enctype="multipart/form-data" {
             (hidden("csrf_token", shown.csrf))
+            @if shown.action == NEW { (hidden(MADE, &shown.time.made.to_string())) }
             // Said before anything is typed.
             p.hint { "Please send it before " (time(shown.time.end)) ". You are signed out after " (duration(shown.time.idle))
                 " in which you open no other page here, and what you typed is lost then." }
@@ -388,7 +397,7 @@ mod tests {
     use super::*;
 
     const PERSON: Person<'_> = Person { name: "dev", csrf: "t", reviews: false };
-    const TIME: Time = Time { end: 1_800_000, idle: 1_800_000 };
+    const TIME: Time = Time { end: 1_800_000, idle: 1_800_000, made: 7 };
 
     #[test]
     fn the_form_has_every_field_and_names_the_refused_one() {

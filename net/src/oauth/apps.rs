@@ -69,7 +69,8 @@ fn time<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Time {
     let (state, idle) = (visit.state(), visit.settings.session_idle);
     // That the page was asked for may have been noted by now.
     let session = state.sessions.get(&signed_in.session.id).unwrap_or(&signed_in.session);
-    Time { end: session.end.min(session.seen.saturating_add(idle)), idle }
+    let end = session.end.min(session.seen.saturating_add(idle));
+    Time { end, idle, made: visit.now() }
 }
 
 /// The posted form, with its files.
@@ -127,10 +128,11 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
                 .page(400, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused), time));
         }
     };
-    let number = match number_of(visit, signed_in, &profile) {
+    let made = parts.form.text(apps::MADE).parse().ok();
+    let number = match number_of(visit, signed_in, &profile, made) {
         Number::Free(number) => number,
         // It was sent twice.
-        Number::Waits(number) => return visit.see_other(&format!("/apps/{number}")),
+        Number::Taken(number) => return visit.see_other(&format!("/apps/{number}")),
     };
     let client = Client {
         owner: Some(signed_in.user.name.clone()),
@@ -148,7 +150,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     let done = visit.ask(command).await;
     // The same was sent at the same moment, and came first.
     if done.is_err()
-        && let Number::Waits(number) = number_of(visit, signed_in, &profile)
+        && let Number::Taken(number) = number_of(visit, signed_in, &profile, made)
     {
         return visit.see_other(&format!("/apps/{number}"));
     }
@@ -210,21 +212,27 @@ fn written(bytes: &[u8; 32]) -> String {
 enum Number {
     /// It gets this one.
     Free(String),
-    /// The very same of its owner has this one, and waits for a reviewer.
-    Waits(String),
+    /// The very same of its owner has this one: it waits for a reviewer, or came by the same form.
+    Taken(String),
 }
 
 /// What is the same gets the same number, so that a form that is sent twice, be it at one moment, makes one
 /// application: state refuses a second one of a number. Where that one was decided, or changed, what is sent is
-/// another one, and gets the next.
-fn number_of<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, profile: &Profile) -> Number {
+/// another one, and gets the next; but not where the form is of before it, as its page says (`made`): then it made
+/// that one, and is sent once more, as by going back or loading anew.
+fn number_of<E: Env>(
+    visit: &Visit<'_, E>,
+    signed_in: &SignedIn,
+    profile: &Profile,
+    made: Option<u64>,
+) -> Number {
     let mut of = signed_in.user.uid.to_be_bytes().to_vec();
     of.extend_from_slice(json::to_string(&profile.to_json()).as_bytes());
     let state = visit.state();
     let is_same = |client: &Client| {
-        client.status == Status::Pending
-            && client.profile == *profile
-            && is_owner(&state, client, signed_in)
+        let waits = client.status == Status::Pending && client.profile == *profile;
+        let came_by_it = made.is_some_and(|made| made <= client.created);
+        (waits || came_by_it) && is_owner(&state, client, signed_in)
     };
     let end = of.len();
     let mut at = 0u64;
@@ -234,7 +242,7 @@ fn number_of<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, profile: &Profi
         let number = written(&visit.keys().hash("registration", &of).0);
         match state.clients.get(&number) {
             None => return Number::Free(number),
-            Some(client) if is_same(client) => return Number::Waits(number),
+            Some(client) if is_same(client) => return Number::Taken(number),
             Some(_) => at += 1,
         }
     }

@@ -123,6 +123,60 @@ fn a_reviewer_decides_on_what_the_page_showed() {
     });
 }
 
+/// A form that was sent, decided on, and sent once more by going back made a second application.
+#[test]
+fn a_form_that_is_sent_again_makes_no_second_application() {
+    with_oauth(|mut client| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        for (decision, name) in [("approve", "One"), ("reject", "Two"), ("", "Three")] {
+            let page = dev.ask(&mut client, "/apps/new", &[]).await;
+            let mut form = fields(&page, "/apps/new");
+            for (name, value) in [
+                ("application_type", "web"),
+                ("client_name", name),
+                ("redirect_uris", "https://app.example/cb"),
+                ("scope", "index:a-1:read"),
+                ("confidential", "confidential"),
+                ("require_pkce", "true"),
+                ("action", "submit"),
+            ] {
+                form.push((name.into(), value.into()));
+            }
+            let app = location(&dev.post(&mut client, "/apps/new", &form).await);
+            let again = dev.post(&mut client, "/apps/new", &form).await;
+            assert_eq!(location(&again), app, "{name}");
+            if decision.is_empty() {
+                // Its developer changed it meanwhile.
+                send(&mut dev, &mut client, &app, "Other", "https://b.example/", "").await;
+            } else {
+                let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+                assert_eq!(press(&mut rev, &mut client, &queue, decision).await.status, 303);
+            }
+            for _ in 0..2 {
+                let again = dev.post(&mut client, "/apps/new", &form).await;
+                assert_eq!((again.status, location(&again)), (303, app.clone()), "{name}");
+            }
+            // What is another one is another one: by what it says, or by a form of its own.
+            let mut other = form.clone();
+            other.retain(|(name, _)| name != "client_name");
+            other.push(("client_name".into(), format!("{name} more")));
+            let other = location(&dev.post(&mut client, "/apps/new", &other).await);
+            assert_ne!(other, app, "{name}");
+            let (callback, scope) = ("https://app.example/cb", "index:a-1:read");
+            let fresh = send(&mut dev, &mut client, "/apps/new", name, callback, scope).await;
+            assert_ne!(fresh, app, "{name}");
+            assert_ne!(fresh, other, "{name}");
+            let again = dev.post(&mut client, "/apps/new", &form).await;
+            assert_eq!(location(&again), app, "still that one: {name}");
+            for app in [other, fresh] {
+                let reference = app.rsplit('/').next().expect("a reference");
+                client.authorize(Some(&basic("elastic", "secret")));
+                client.good("DELETE", &format!("/_oauth/client/{reference}"), "").await;
+            }
+        }
+    });
+}
+
 /// Scripts had no way to say which version they looked at.
 #[test]
 fn a_call_may_name_the_version_that_it_is_about() {

@@ -243,20 +243,25 @@ fn a_form_that_is_sent_twice_makes_one_application() {
             "{}",
             words(&list)
         );
-        // Something else is another one, and so is the same once that one does not wait any more.
+        // Something else is another one, and so is the same, by a form of its own, once that one does not wait any
+        // more.
         let other = post(&mut dev, &mut client, "/apps/new", &[("client_name", "Two")]).await;
         assert_ne!(location(&other), location(&first));
         client.authorize(Some(&basic("elastic", "secret")));
         client.good("POST", &format!("/_oauth/client/{reference}/_approve"), "").await;
-        let third = dev.post(&mut client, "/apps/new", &filled).await;
+        let anew = form(&mut dev, &mut client, "/apps/new", &[]).await;
+        let third = dev.post(&mut client, "/apps/new", &anew).await;
         assert_eq!(third.status, 303);
         assert_ne!(location(&third), location(&first));
-        let again = dev.post(&mut client, "/apps/new", &filled).await;
+        let again = dev.post(&mut client, "/apps/new", &anew).await;
         assert_eq!(location(&again), location(&third), "also of a later one");
+        let again = dev.post(&mut client, "/apps/new", &filled).await;
+        assert_eq!(location(&again), location(&first), "each form has made one");
         // What waits was changed: it is another one by now.
         let app = location(&third);
         send(&mut dev, &mut client, &app, "Changed", CALLBACK, "index:a-1:read").await;
-        let fourth = dev.post(&mut client, "/apps/new", &filled).await;
+        let anew = form(&mut dev, &mut client, "/apps/new", &[]).await;
+        let fourth = dev.post(&mut client, "/apps/new", &anew).await;
         assert_ne!(location(&fourth), app);
     });
 }
