@@ -74,15 +74,20 @@ pub fn technical(value: &Value) -> String {
     shown
 }
 
-/// Is this a character that changes others, or is not seen at all?
+/// Is this a character that changes others, is not seen at all, or is no character: what Unicode calls ignorable by
+/// default, blanks that are no spaces, stand-ins for what is missing or stands elsewhere, controls of layout, what is
+/// for private use, and what will never be a character?
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
+        || u32::from(c) & 0xfffe == 0xfffe
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{16fe4}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{303e}' | '\u{303f}' | '\u{3164}'
+            | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{ffff}' | '\u{13430}'..='\u{13442}' | '\u{16fe4}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..='\u{10ffff}')
 }
 
 /// A letter or digit that is seen, and is no quotation mark by its looks.
@@ -135,6 +140,43 @@ mod tests {
             &"x".repeat(CHARACTERS_MAX + 1),
         ] {
             assert!(!is_plain_value(text), "{text:?}");
+        }
+    }
+
+    /// An object's place and half a space were names of applications.
+    #[test]
+    fn what_is_not_seen_or_stands_for_something_else_is_known() {
+        // Unicode's Default_Ignorable_Code_Point.
+        let ignorable = [
+            0xad..=0xad,
+            0x34f..=0x34f,
+            0x61c..=0x61c,
+            0x115f..=0x1160,
+            0x17b4..=0x17b5,
+            0x180b..=0x180f,
+            0x200b..=0x200f,
+            0x202a..=0x202e,
+            0x2060..=0x206f,
+            0x3164..=0x3164,
+            0xfe00..=0xfe0f,
+            0xfeff..=0xfeff,
+            0xffa0..=0xffa0,
+            0xfff0..=0xfff8,
+            0x1_bca0..=0x1_bca3,
+            0x1_d173..=0x1_d17a,
+            0xe_0000..=0xe_0fff,
+        ];
+        let specials =
+            [0xfff9..=0xffff, 0xfdd0..=0xfdef, 0x1_fffe..=0x1_ffff, 0x10_fffe..=0x10_ffff];
+        let others = [0x2800..=0x2800, 0x303e..=0x303f, 0xe000..=0xf8ff, 0xf_0000..=0x10_ffff];
+        for code in ignorable.into_iter().chain(specials).chain(others).flatten() {
+            let c = char::from_u32(code).expect("no surrogate");
+            assert!(is_unseen(c), "{code:x}");
+        }
+        for c in
+            "a ß 北 あ \u{3000} é \u{301} ∞ ☕ 😀 \u{ac00} \u{fe10} \u{13000} \u{1f1e9}".chars()
+        {
+            assert!(!is_unseen(c), "{c:?}");
         }
     }
 

@@ -396,6 +396,8 @@ mod tests {
         };
         assert_eq!(bad(|f| f.application_type = "tv".into()), "application_type");
         assert_eq!(bad(|f| f.client_name = "a\u{202e}b".into()), "client_name");
+        assert_eq!(bad(|f| f.client_name = "a\u{fffc}b".into()), "client_name");
+        assert_eq!(bad(|f| f.client_name = "\u{303f}".into()), "client_name");
         assert_eq!(bad(|f| f.client_name = "x".repeat(65)), "client_name");
         assert_eq!(bad(|f| f.client_name = "  ".into()), "client_name");
         assert_eq!(bad(|f| f.redirect_uris = String::new()), "redirect_uris");
