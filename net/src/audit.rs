@@ -180,11 +180,15 @@ pub fn refused<E: Env>(
     let reason = reason(reply);
     let (api_key, token) = given.map_or_else(Default::default, |given| presented(security, given));
     // Who is denied something was let in, and named what is his; whom he would be, he only says.
-    let by = given.filter(|_| reply.status == 403).map(|given| proven(security, given));
+    let is_proven = reply.status == 403;
+    let by = given.map(|given| match is_proven {
+        true => proven(security, given),
+        false => claimed(security, given),
+    });
     let (by, whom) = (by.unwrap_or_default(), head.text(RUN_AS).unwrap_or_default());
-    let (user, run_by) = match (by.is_empty(), whom.is_empty()) {
-        (false, false) => (whom, by.as_str()),
-        _ => (by.as_str(), ""),
+    let (user, run_by) = match is_proven && !by.is_empty() && !whom.is_empty() {
+        true => (whom, by.as_str()),
+        false => (by.as_str(), ""),
     };
     let event = match reply.status {
         429 => "login_throttled",
@@ -272,6 +276,19 @@ fn proven<E: Env>(security: &Security<E>, given: &str) -> String {
         content.and_then(|content| state.grant(content.grant)).map(|grant| grant.user.clone())
     };
     name.unwrap_or_default()
+}
+
+/// The name in a `Basic` header, as which nobody was let in. A name that is no user's, and as long as the shortest
+/// secret that is made here, may be one in the wrong place.
+pub fn claimed<E: Env>(security: &Security<E>, given: &str) -> String {
+    const SECRET_CHARACTERS_MIN: usize = 20;
+    let (scheme, rest) = given.trim().split_once(' ').unwrap_or((given, ""));
+    let text = STANDARD.decode(rest.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let name = text.as_deref().and_then(|text| text.split_once(':')).map(|(name, _)| name);
+    let name = name.filter(|_| scheme.eq_ignore_ascii_case("Basic")).unwrap_or_default();
+    let is_short = name.chars().count() < SECRET_CHARACTERS_MIN;
+    let is_told = is_short || security.keeper.state().user(name).is_some();
+    if is_told { name.to_owned() } else { String::new() }
 }
 
 /// A request that was let in: denied, a change of security, or one in another's name.

@@ -270,6 +270,9 @@ fn form<E: Env>(
     signed_in: &SignedIn,
     changed: Changed<'_>,
 ) -> Reply {
+    if let Changed::Refused(_, why) = changed {
+        visit.because(why);
+    }
     let csrf = token(visit, signed_in);
     visit.page(status, account::password(&signed_in.person(), &csrf, changed))
 }

@@ -122,6 +122,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     let profile = match read(visit, &parts, None).await {
         Ok(profile) => profile,
         Err(refused) => {
+            visit.because(&words_of(&refused));
             let fields = profile::fields(&parts.form);
             let time = time(visit, signed_in);
             return visit
@@ -178,6 +179,11 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         }
         Err(_) => visit.down(),
     }
+}
+
+/// Why a form was refused, for the audit log.
+fn words_of(refused: &Refused) -> String {
+    format!("[{}] {}", refused.field, refused.why)
 }
 
 /// There is room when a reviewer has decided; nobody knows when that is.
@@ -373,6 +379,7 @@ async fn renew<E: Env>(
     // A page that was sent twice would end the secret that the first time made, and that may be in use by now.
     let stale = || Say { is_stale: true, ..Say::default() };
     if !is_first && form.text("newest_secret") != newest(visit, signed_in, client) {
+        visit.because("there is a newer secret than the page knew");
         return show(visit, 409, client, signed_in, stale());
     }
     let (shown, kept) = secret(visit);
@@ -409,6 +416,7 @@ async fn change<E: Env>(
     let after = match read(visit, parts, Some(shown)).await {
         Ok(after) => after,
         Err(refused) => {
+            visit.because(&words_of(&refused));
             let say = Say { refused: Some(refused), posted: Some(&parts.form), ..Say::default() };
             return show(visit, 400, client, signed_in, say);
         }

@@ -208,6 +208,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             if account_of::is_service(&approved)
                 && let Err(why) = lend(&mut approved, named, &state)
             {
+                visit.because(why);
                 let note = approved.note.unwrap_or_default();
                 let typed = Typed { trouble: Some(why.to_owned()), note };
                 let (app, pkce) = (form.text("app"), approved.profile.require_pkce);

@@ -17,6 +17,7 @@ use super::guess::{Guess, Refused};
 use super::refusal;
 use super::token::{form, opened};
 use super::visit::Visit;
+use crate::audit::claimed;
 use crate::reply::Reply;
 
 /// `POST /revoke`. An unknown, dead or foreign token is no error: nobody learns what exists.
@@ -127,9 +128,7 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
     }
     // A store credential of any kind but an OAuth token, which may not call this half.
     let done = Guess::authenticate(visit.security, (header, None), visit.peer).await;
-    // A secret in the place of the name is told nowhere.
-    let given = header.and_then(basic).map(|(name, _)| name);
-    let given = given.filter(|name| visit.keys().read(name).is_none()).unwrap_or_default();
+    let given = header.map(|given| claimed(visit.security, given)).unwrap_or_default();
     let refused = |event: &str, user: &str, reason: &str| {
         refusal::told(visit, event, &[("reason", reason), ("user", user)]);
     };

@@ -45,7 +45,7 @@ fn who_may_not_administer_is_noted() {
         ];
         for (method, path) in calls {
             for (header, status, event, user) in [
-                (basic("ann", "wrong"), 401, "login_failed", ""),
+                (basic("ann", "wrong"), 401, "login_failed", "ann"),
                 (basic("ann", "ann-knows-this"), 403, "access_denied", "ann"),
                 ("Bearer core_at_junk".to_owned(), 401, "login_failed", ""),
                 ("Bearer !".to_owned(), 400, "login_failed", ""),
@@ -213,11 +213,11 @@ fn who_may_not_act_as_another_is_named() {
             let named = ["event", "user", "run_by"].map(|key| text(&line, key));
             assert_eq!(named, ["access_denied", "elastic", "ann"], "{line:?}");
         }
-        // Nobody is named by a word that was not proven.
+        // Nobody is named as whom a caller would act that has proven nothing.
         client.authorize(Some(&basic("ann", "wrong")));
         client.call_with("GET", "/_oauth/client", &as_another, b"").await;
         let (line, _) = only(&told);
-        assert_eq!(["user", "run_by"].map(|key| text(&line, key)), ["", ""]);
+        assert_eq!(["user", "run_by"].map(|key| text(&line, key)), ["ann", ""]);
         client.authorize(Some(&basic("elastic", "secret")));
         let key = json!({"name": "k", "role_descriptors": {"r": {"cluster": ["monitor"]}}});
         let key = client.good("POST", "/_security/api_key", &json::to_string(&key)).await;
@@ -227,6 +227,102 @@ fn who_may_not_act_as_another_is_named() {
         assert_eq!(answer.status, 403);
         let (line, _) = only(&told);
         assert_eq!(["user", "run_by"].map(|key| text(&line, key)), ["ann", "elastic"]);
+    });
+}
+
+/// What a page refused because of a field was told as `answered 400`.
+#[test]
+fn a_field_that_is_refused_is_named() {
+    with_audited(|mut client, told| async move {
+        people(&mut client).await;
+        let mut ann = Browser::default();
+        ann.sign_in(&mut client, "ann", "/login").await;
+        let good = [
+            ("application_type", "web"),
+            ("client_name", "App"),
+            ("redirect_uris", "https://a.example/cb"),
+            ("confidential", "confidential"),
+        ];
+        let page = ann.ask(&mut client, "/apps/new", &[]).await;
+        for (field, value, reason) in [
+            ("redirect_uris", "nowhere", "[redirect_uris] line 1: "),
+            ("client_name", "a\u{fffc}", "[client_name] no control"),
+            ("scope", "core_at_secret", "[scope] a scope is malformed"),
+        ] {
+            let mut form = fields(&page, "/apps/new");
+            form.extend(good.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            form.retain(|(name, _)| name != field);
+            form.push((field.into(), value.into()));
+            told.all();
+            assert_eq!(ann.post(&mut client, "/apps/new", &form).await.status, 400, "{field}");
+            let (line, short) = only(&told);
+            assert_eq!(short[0], "client_registered");
+            assert!(text(&line, "reason").starts_with(reason), "{line:?}");
+            assert!(!json::to_string(&line).contains("secret"), "{line:?}");
+        }
+        let mut form = fields(&page, "/apps/new");
+        form.extend(good.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let app = crate::browser::location(&ann.post(&mut client, "/apps/new", &form).await);
+        let mut form = fields(&ann.ask(&mut client, &app, &[]).await, &app);
+        form.extend(good.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        form.retain(|(name, _)| name != "application_type");
+        form.push(("application_type".into(), "tv".into()));
+        told.all();
+        assert_eq!(ann.post(&mut client, &app, &form).await.status, 400);
+        let (line, short) = only(&told);
+        assert_eq!(short[0], "client_changed");
+        assert_eq!(text(&line, "reason"), "[application_type] choose one of the four kinds");
+        let security = "/account/security";
+        let mut form = fields(&ann.ask(&mut client, security, &[]).await, security);
+        for (name, value) in [("new_password", "one-secret"), ("new_password_again", "other")] {
+            form.push((name.into(), value.into()));
+        }
+        assert_eq!(ann.post(&mut client, security, &form).await.status, 400);
+        let (line, short) = only(&told);
+        assert_eq!(short[0], "password_changed");
+        assert_eq!(text(&line, "reason"), "The two new passwords differ.");
+    });
+}
+
+/// Whose password was guessed at the store was not told.
+#[test]
+fn who_is_not_let_in_is_named_as_far_as_it_is_a_name() {
+    with_audited(|mut client, told| async move {
+        people(&mut client).await;
+        let long = "a-user-with-a-very-long-name";
+        let body = r#"{"password":"nobody-knows-this","roles":[]}"#;
+        client.good("PUT", &format!("/_security/user/{long}"), body).await;
+        let body = r#"{"name":"k"}"#;
+        let key = client.good("POST", "/_security/api_key", body).await;
+        told.all();
+        for (name, user) in [
+            ("ann", "ann"),
+            ("root", "root"),
+            (long, long),
+            // Secrets in the place of a name.
+            (text(&key, "api_key"), ""),
+            (text(&key, "encoded"), ""),
+            ("core_at_0123456789012345678901234567890123456789012", ""),
+        ] {
+            for (path, calls) in [("/_search", "store"), ("/_oauth/client", "administration")] {
+                client.authorize(Some(&basic(name, "wrong")));
+                assert_eq!(client.call("GET", path, "").await.status, 401);
+                let (line, short) = only(&told);
+                assert_eq!([&*short[0], &*short[2]], ["login_failed", user], "{calls}: {line:?}");
+            }
+            let answer = client.call_with("POST", "/introspect", &FORM, b"token=x").await;
+            assert_eq!(answer.status, 401);
+            let (line, short) = only(&told);
+            assert_eq!([&*short[0], &*short[2]], ["login_failed", user], "{line:?}");
+        }
+        for attempt in 0..12 {
+            client.authorize(Some(&basic("adm", "wrong")));
+            let status = client.call("GET", "/_search", "").await.status;
+            let event = if status == 429 { "login_throttled" } else { "login_failed" };
+            assert_eq!(status == 429, attempt >= 10);
+            let (line, short) = only(&told);
+            assert_eq!([&*short[0], &*short[2]], [event, "adm"], "{line:?}");
+        }
     });
 }
 
