@@ -32,8 +32,12 @@ impl HtmlStrip {
     }
 
     pub(super) fn apply(&self, text: &str, room: &Room) -> ControlFlow<(), Filtered> {
+        self.strip(&mut Find::of(text), room)
+    }
+
+    fn strip(&self, find: &mut Find<'_>, room: &Room) -> ControlFlow<(), Filtered> {
+        let text = find.text;
         let mut out = Writing::new(room);
-        let mut find = Find { text, missing: Vec::new() };
         let (mut at, mut kept) = (0, 0);
         let mut verbatim = false;
         while let Some(found) = text[at..].find(['<', '&', ']']) {
@@ -45,7 +49,7 @@ impl HtmlStrip {
                 None
             } else {
                 verbatim = rest.starts_with("<![CDATA[");
-                self.markup(text, start, &mut find)
+                self.markup(text, start, find)
             };
             let Some((len, with)) = read else {
                 at = start + 1;
@@ -101,25 +105,56 @@ impl HtmlStrip {
     }
 }
 
-/// Searches of one text; what was not found once is not looked for again.
+/// Searches of one text. What was not found once is not looked for again, and what was found is found at once
+/// from wherever it is still the next.
 struct Find<'t> {
     text: &'t str,
+    /// What is not there, from some place on.
     missing: Vec<(&'static str, usize)>,
+    /// What was found last: from where, and where.
+    found: Vec<(&'static str, usize, usize)>,
+    /// Places that were looked at.
+    #[cfg(test)]
+    looked: usize,
 }
 
-impl Find<'_> {
+impl<'t> Find<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            missing: Vec::new(),
+            found: Vec::new(),
+            #[cfg(test)]
+            looked: 0,
+        }
+    }
+
     /// The place behind the first `what` from `from` on, letters of either case alike.
     fn after(&mut self, from: usize, what: &'static str) -> Option<usize> {
         if self.missing.iter().any(|(known, since)| *known == what && *since <= from) {
             return None;
         }
+        let known = self.found.iter().find(|(known, ..)| *known == what);
+        if let Some((_, since, at)) = known
+            && (*since..=*at).contains(&from)
+        {
+            return Some(at + what.len());
+        }
         let bytes = self.text.as_bytes().get(from..)?;
         let at =
             bytes.windows(what.len()).position(|seen| seen.eq_ignore_ascii_case(what.as_bytes()));
-        if at.is_none() {
-            self.missing.push((what, from));
+        #[cfg(test)]
+        {
+            self.looked += at.unwrap_or(bytes.len());
         }
-        Some(from + at? + what.len())
+        let Some(at) = at.map(|at| from + at) else {
+            self.missing.retain(|(known, _)| *known != what);
+            self.missing.push((what, from));
+            return None;
+        };
+        self.found.retain(|(known, ..)| *known != what);
+        self.found.push((what, from, at));
+        Some(at + what.len())
     }
 }
 
@@ -211,5 +246,28 @@ mod tests {
         assert_eq!(done.text, "Café the");
         assert_eq!((done.offsets.correct(0), done.offsets.correct(4)), (3, 11));
         assert_eq!(done.offsets.correct(5), 12);
+    }
+
+    /// Each tag was looked for the end of its script from anew, which was far behind, and led nowhere.
+    #[test]
+    fn what_is_looked_at_grows_with_the_text_and_no_more() {
+        let strip = HtmlStrip::new(["i".to_owned()]);
+        for (part, end) in [
+            ("<script>", "</script"),
+            ("<script><!a", "</script"),
+            ("<STYLE a='b'>", "</style "),
+            ("<script>", ""),
+            ("'<a \"'", ""),
+            ("<a '<i \"", "'>"),
+            ("<i '\"<a \"'", ">"),
+            ("<!-- ", "-- >"),
+            ("<!a ", "</script>"),
+            ("&#", ""),
+        ] {
+            let text = format!("{}{end}", part.repeat(20_000));
+            let mut find = Find::of(&text);
+            assert!(strip.strip(&mut find, &Room::default()).is_continue());
+            assert!(find.looked <= 8 * text.len(), "{part}: {} of {}", find.looked, text.len());
+        }
     }
 }
