@@ -163,6 +163,7 @@ impl Tok {
 
     /// The same token with another text, at the same position.
     pub fn beside(&self, term: String) -> Self {
-        Self { term, inc: 0, ..self.clone() }
+        let Self { length, start, end, kind, keyword, .. } = *self;
+        Self { term, inc: 0, length, start, end, kind, keyword }
     }
 }

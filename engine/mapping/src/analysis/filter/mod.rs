@@ -9,6 +9,7 @@ mod compound;
 mod delimiter;
 mod fingerprint;
 mod flatten;
+mod gap;
 mod grams;
 mod indic;
 mod lowercase;

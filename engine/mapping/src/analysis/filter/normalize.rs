@@ -1,6 +1,7 @@
 //! Letters that a language, or a script, writes in several ways become one.
 
 use super::Term;
+use super::gap::Gap;
 use super::indic::INDIC;
 
 /// A language's normalization, as Lucene has it.
@@ -35,18 +36,26 @@ impl Normalization {
         {
             return;
         }
-        term.rewrite(|text| match self {
-            Self::Arabic => arabic(text),
-            Self::Bengali => bengali(text),
-            Self::German => german(text),
-            Self::Hindi => hindi(text),
-            Self::Indic => indic(text),
-            Self::Persian => persian(text),
-            Self::Scandinavian => scandinavian(text, false),
-            Self::ScandinavianFolding => scandinavian(text, true),
-            Self::Serbian => serbian(text),
-            Self::Sorani => sorani(text),
+        term.rewrite(|text| {
+            self.change(text);
         });
+    }
+
+    /// Changes a text; answers how many characters were moved to close gaps.
+    fn change(self, text: &mut Vec<char>) -> usize {
+        match self {
+            Self::Arabic => arabic(text),
+            Self::German => german(text),
+            Self::Persian => persian(text),
+            Self::Serbian => serbian(text),
+            Self::Bengali => return Gap::edit(text, bengali),
+            Self::Hindi => return Gap::edit(text, hindi),
+            Self::Indic => return Gap::edit(text, indic),
+            Self::Scandinavian => return Gap::edit(text, |text| scandinavian(text, false)),
+            Self::ScandinavianFolding => return Gap::edit(text, |text| scandinavian(text, true)),
+            Self::Sorani => return Gap::edit(text, sorani),
+        }
+        0
     }
 }
 
@@ -201,7 +210,7 @@ fn german(text: &mut Vec<char>) {
     *text = out;
 }
 
-fn bengali(text: &mut Vec<char>) {
+fn bengali(text: &mut Gap) {
     const JOINER: char = '\u{9cd}';
     let mut i = 0;
     while i < text.len() {
@@ -214,9 +223,7 @@ fn bengali(text: &mut Vec<char>) {
             '\u{9c0}' => text[i] = '\u{9bf}',
             '\u{9c2}' => text[i] = '\u{9c1}',
             // KA, joined, with a vowel sign: KHA.
-            '\u{995}'
-                if text.get(i + 1) == Some(&JOINER) && text.get(i + 2) == Some(&'\u{9bf}') =>
-            {
+            '\u{995}' if text.get(i + 1) == Some(JOINER) && text.get(i + 2) == Some('\u{9bf}') => {
                 if i == 0 {
                     text[0] = '\u{996}';
                     text.drain(1..3);
@@ -229,18 +236,18 @@ fn bengali(text: &mut Vec<char>) {
             // YA below the second letter becomes a vowel sign, below others it goes.
             '\u{9af}' if joined && i == 2 => {
                 text[1] = '\u{9c7}';
-                let with_aa = text.get(3) == Some(&'\u{9be}');
+                let with_aa = text.get(3) == Some('\u{9be}');
                 text.drain(2..if with_aa { 4 } else { 3 });
                 continue;
             }
             '\u{9af}' if joined => {
-                text.drain(i - 1..=i);
+                text.drain(i - 1..i + 1);
                 i -= 1;
                 continue;
             }
             // BA below a letter goes, or doubles that letter.
             '\u{9ac}' if joined && (i == 2 || (i >= 5 && text[i - 3] == JOINER)) => {
-                text.drain(i - 1..=i);
+                text.drain(i - 1..i + 1);
                 i -= 1;
                 continue;
             }
@@ -252,7 +259,7 @@ fn bengali(text: &mut Vec<char>) {
             '\u{983}' if i + 1 < text.len() => text[i] = text[i + 1],
             '\u{983}' if text.len() <= 3 => text[i] = '\u{9b9}',
             '\u{983}' => {
-                text.pop();
+                text.remove(i);
                 continue;
             }
             '\u{9a3}' => text[i] = '\u{9a8}',
@@ -265,11 +272,11 @@ fn bengali(text: &mut Vec<char>) {
     }
 }
 
-fn hindi(text: &mut Vec<char>) {
+fn hindi(text: &mut Gap) {
     let mut i = 0;
     while i < text.len() {
         match text[i] {
-            '\u{928}' if text.get(i + 1) == Some(&'\u{94d}') => {
+            '\u{928}' if text.get(i + 1) == Some('\u{94d}') => {
                 text[i] = '\u{902}';
                 text.remove(i + 1);
             }
@@ -326,7 +333,7 @@ const SCRIPTS: [(u32, u32); 9] = [
     (0xD00, 256),
 ];
 
-fn indic(text: &mut Vec<char>) {
+fn indic(text: &mut Gap) {
     let script = |c: char| {
         let code = c as u32;
         SCRIPTS.iter().find(|(first, _)| (*first..first + 0x80).contains(&code)).copied()
@@ -335,7 +342,7 @@ fn indic(text: &mut Vec<char>) {
     while i < text.len() {
         if let Some((base, flag)) = script(text[i]) {
             let within = |at: usize| {
-                let c = *text.get(at)?;
+                let c = text.get(at)?;
                 if c == '\u{200d}' {
                     return Some(0xff);
                 }
@@ -360,11 +367,11 @@ fn indic(text: &mut Vec<char>) {
     }
 }
 
-fn scandinavian(text: &mut Vec<char>, folds: bool) {
+fn scandinavian(text: &mut Gap, folds: bool) {
     let mut i = 0;
     while i < text.len() {
         let c = text[i];
-        let next = text.get(i + 1).copied();
+        let next = text.get(i + 1);
         let (to, pair) = match (c, next) {
             ('ä' | 'æ', _) => ('æ', false),
             ('Ä' | 'Æ', _) => ('Æ', false),
@@ -450,7 +457,7 @@ fn latin(c: char) -> &'static str {
     }
 }
 
-fn sorani(text: &mut Vec<char>) {
+fn sorani(text: &mut Gap) {
     let mut i = 0;
     while i < text.len() {
         match text[i] {
@@ -479,5 +486,33 @@ fn sorani(text: &mut Vec<char>) {
             _ => {}
         }
         i += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each pair that becomes one letter moved all letters behind it: seconds for one long token.
+    #[test]
+    fn what_is_moved_grows_with_the_text_and_no_more() {
+        use Normalization::{Bengali, Hindi, Indic, Scandinavian, ScandinavianFolding, Sorani};
+        for (language, text, want) in [
+            (Scandinavian, "aaoeb", "\u{e5}\u{f8}b"),
+            (ScandinavianFolding, "aaoeb", "aob"),
+            (Hindi, "\u{928}\u{94d}\u{93c}\u{915}", "\u{902}\u{915}"),
+            (Indic, "\u{905}\u{93e}\u{915}", "\u{906}\u{915}"),
+            (Bengali, "\u{995}\u{981}\u{9cd}\u{9af}", "\u{995}\u{9c7}"),
+            (Sorani, "\u{628}\u{640}\u{64b}", "\u{628}"),
+        ] {
+            let mut one: Vec<char> = text.chars().collect();
+            language.change(&mut one);
+            assert_eq!(one.iter().collect::<String>(), want, "{language:?}");
+            let mut many: Vec<char> = text.repeat(10_000).chars().collect();
+            let len = many.len();
+            let moved = language.change(&mut many);
+            assert!(many.len() < len, "{language:?}");
+            assert!(moved <= 2 * len, "{language:?}: {moved} of {len}");
+        }
     }
 }
