@@ -51,6 +51,8 @@ impl Tokenizer {
     fn cost(&self) -> Cost {
         match self {
             Self::Cut(Cut::Pattern(pattern, _)) => regex::cost(pattern),
+            // Each byte is looked at as part of an address, and of others, and of words.
+            Self::Cut(Cut::UrlEmail(_) | Cut::Classic(_)) => Cost { text: TOKEN, byte: 8 },
             _ => Cost { text: TOKEN, byte: 1 },
         }
     }

@@ -13,8 +13,10 @@ use crate::analysis::token::TokenKind;
 /// Gives every token of `text`, in order, to `sink`, and how many before it were too long.
 pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece, u32) -> Flow) -> Flow {
     let (mut at, mut units, mut skipped) = (0, 0u32, 0);
+    // Nothing before it begins a mail address: names end at the same place wherever one begins in them.
+    let mut no_email = 0;
     while let Some(c) = text[at..].chars().next() {
-        let Some((end, kind)) = longest(&text[at..]) else {
+        let Some((end, kind)) = longest(text, at, &mut no_email) else {
             at += c.len_utf8();
             units += c.len_utf16() as u32;
             continue;
@@ -49,34 +51,46 @@ fn is_digit(c: char) -> bool {
 
 /// Length of the run of characters that belong.
 fn run(text: &str, belongs: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !belongs(c)).unwrap_or(text.len())
+    let len = text.find(|c| !belongs(c)).unwrap_or(text.len());
+    #[cfg(test)]
+    tests::LOOKED.set(tests::LOOKED.get() + len + 1);
+    len
 }
 
 fn alphanum(text: &str) -> usize {
     run(text, |c| is_letter(c) || is_digit(c) || matches!(c, '\u{e00}'..='\u{e59}'))
 }
 
-/// Segments between single separators: where each begins and ends.
-fn segments(text: &str, separators: &[char]) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    // Enough for any token that may be given.
-    while found.len() < 1024 {
-        let len = alphanum(&text[at..]);
-        if len == 0 {
-            break;
-        }
-        found.push((at, at + len));
-        at += len;
-        match text[at..].chars().next() {
-            Some(c) if separators.contains(&c) => at += c.len_utf8(),
-            _ => break,
-        }
-    }
-    found
+/// Segments between single separators: where each begins and ends. What is not asked for is not looked at.
+struct Segments<'t> {
+    text: &'t str,
+    separators: &'static [char],
+    next: Option<usize>,
 }
 
-fn longest(text: &str) -> Option<(usize, TokenKind)> {
+fn segments<'t>(text: &'t str, separators: &'static [char]) -> Segments<'t> {
+    Segments { text, separators, next: Some(0) }
+}
+
+impl Iterator for Segments<'_> {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let start = self.next.take()?;
+        let end = start + alphanum(&self.text[start..]);
+        if end == start {
+            return None;
+        }
+        let separator = self.text[end..].chars().next();
+        let separator = separator.filter(|c| self.separators.contains(c));
+        self.next = separator.map(|c| end + c.len_utf8());
+        Some((start, end))
+    }
+}
+
+/// The longest token at `at`: its length, and what it is.
+fn longest(whole: &str, at: usize, no_email: &mut usize) -> Option<(usize, TokenKind)> {
+    let text = &whole[at..];
     let first = text.chars().next()?;
     if is_cj(first) {
         return Some((first.len_utf8(), TokenKind::Cj));
@@ -93,7 +107,7 @@ fn longest(text: &str) -> Option<(usize, TokenKind)> {
     };
     let letters = run(text, is_letter);
     offer(apostrophe(text, letters), TokenKind::Apostrophe);
-    let dotted = segments(text, &['.']);
+    let dotted: Vec<_> = segments(text, &['.']).collect();
     // Letters with a dot each; the last dot counts.
     let singles = dotted.iter().take_while(|(start, end)| {
         let part = &text[*start..*end];
@@ -109,7 +123,12 @@ fn longest(text: &str) -> Option<(usize, TokenKind)> {
             offer(letters + 1 + after, TokenKind::Company);
         }
     }
-    offer(email(text), TokenKind::Email);
+    if at >= *no_email {
+        match email(text) {
+            Ok(len) => offer(len, TokenKind::Email),
+            Err(name) => *no_email = at + name,
+        }
+    }
     if let [_, .., (_, end)] = dotted.as_slice() {
         offer(*end, TokenKind::Host);
     }
@@ -134,26 +153,25 @@ fn apostrophe(text: &str, letters: usize) -> usize {
     end
 }
 
-fn email(text: &str) -> usize {
-    let name = segments(text, &['.', '-', '_']);
-    let Some((_, end)) = name.last() else { return 0 };
-    let Some(host) = text[*end..].strip_prefix('@') else { return 0 };
-    match segments(host, &['.', '-']).as_slice() {
-        [_, .., (_, last)] => end + 1 + last,
-        _ => 0,
+/// Length of a mail address; where there is none, of what might have been its name.
+fn email(text: &str) -> Result<usize, usize> {
+    let end = segments(text, &['.', '-', '_']).last().map_or(0, |(_, end)| end);
+    let host = text[end..].strip_prefix('@').ok_or(end)?;
+    match segments(host, &['.', '-']).map(|(_, end)| end).enumerate().last() {
+        Some((1.., last)) => Ok(end + 1 + last),
+        _ => Err(end),
     }
 }
 
 fn number(text: &str) -> usize {
-    let parts = segments(text, &['_', '-', '/', '.', ',']);
     let mut best = 0;
     for odd in [0, 1] {
-        let good = parts.iter().enumerate().take_while(|(at, (start, end))| {
+        let good = segments(text, &['_', '-', '/', '.', ',']).enumerate();
+        let good = good.take_while(|(at, (start, end))| {
             at % 2 != odd || text[*start..*end].chars().any(is_digit)
         });
-        let count = good.count();
-        if count >= 2 {
-            best = best.max(parts[count - 1].1);
+        if let Some((1.., (_, end))) = good.last() {
+            best = best.max(end);
         }
     }
     best
@@ -161,7 +179,28 @@ fn number(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        /// Bytes that were looked at.
+        pub(super) static LOOKED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Behind each short word a thousand others were looked at for the `@` of a mail address.
+    #[test]
+    fn what_is_looked_at_grows_with_the_text_and_no_more() {
+        for part in
+            ["a-", "a_b-", "a-1_B", "a.", "a/", "a'", "a-b@", "a&b@", "a,1,", "1-a_", "word-"]
+        {
+            let text = part.repeat(100_000 / part.len());
+            LOOKED.set(0);
+            assert!(classic(&text, 1 << 20, |_, _| ON).is_continue());
+            let (looked, len) = (LOOKED.get(), text.len());
+            assert!(looked <= 40 * len, "{part}: {looked} of {len}");
+        }
+    }
 
     #[test]
     fn the_longest_rule_wins() {

@@ -2,6 +2,7 @@
 //!
 //! Each is a function over a text and a sink, so that chains are compiled together with them.
 
+mod addresses;
 pub mod classes;
 mod classic;
 mod cut;
