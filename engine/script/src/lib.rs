@@ -20,6 +20,7 @@
 
 pub mod arith;
 pub mod ast;
+mod backtrack;
 pub mod compare;
 pub mod compile;
 pub mod context;

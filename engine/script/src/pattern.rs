@@ -5,16 +5,15 @@
 //! in Java, `\Q…\E` quotes, `\h \v \R` and POSIX classes (`\p{Alpha}`) have other names.
 //!
 //! Not here: `\G`, `\X`, canonical equivalence (`CANON_EQ`), and ends of lines other than `\n`. A
-//! search that takes more steps than [`STEPS_MAX`] finds nothing more, where Java would go on.
+//! search that takes a hundred thousand steps back finds nothing more, where Java would go on.
 
-use fancy_regex::{Regex, RegexBuilder};
+use fancy_regex::Regex;
 
+use crate::backtrack::Compiled;
+pub use crate::backtrack::{Effort, Span, Unbounded};
 use crate::error::Fault;
 
 type Result<T> = std::result::Result<T, Fault>;
-
-/// Steps of one search by backtracking, where a pattern needs it.
-const STEPS_MAX: usize = 100_000;
 
 /// Longest pattern, in bytes.
 const PATTERN_MAX: usize = 64 * 1024;
@@ -22,27 +21,14 @@ const PATTERN_MAX: usize = 64 * 1024;
 /// A pattern, compiled.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    regex: Regex,
+    compiled: Compiled,
     /// Anchored at both ends.
-    whole: Regex,
-    backtracks: bool,
-}
-
-/// Is there anything in a pattern that no automaton finds: look-around, atomic groups, conditions, possessive
-/// repetitions, back references? Where such signs stand for themselves (in a class, quoted) it is said, too.
-fn looks_irregular(pattern: &str) -> bool {
-    const SIGNS: [&str; 11] =
-        ["(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(", "\\k", "++", "*+", "?+", "}+"];
-    let refers = |pair: &[u8]| pair[0] == b'\\' && matches!(pair[1], b'1'..=b'9');
-    SIGNS.iter().any(|sign| pattern.contains(sign)) || pattern.as_bytes().windows(2).any(refers)
+    whole: Compiled,
 }
 
 /// A text that would be longer than it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
-
-/// Where a group matched, in bytes.
-pub type Span = (usize, usize);
 
 impl Pattern {
     /// Compiles a pattern of Java's; `flags` as `CASE_INSENSITIVE|COMMENTS`.
@@ -78,28 +64,31 @@ impl Pattern {
         };
         let body = if inline.is_empty() { body } else { format!("(?{inline}){body}") };
         let compile = |text: &str| {
-            RegexBuilder::new(text)
-                .backtrack_limit(STEPS_MAX)
-                .delegate_size_limit(4 << 20)
-                .delegate_dfa_size_limit(4 << 20)
-                .build()
-                .map_err(|error| {
-                    Fault::illegal(format!("cannot use the pattern [{pattern}]: {error}"))
-                })
+            Compiled::new(text).map_err(|error| {
+                Fault::illegal(format!("cannot use the pattern [{pattern}]: {error}"))
+            })
         };
-        let backtracks = looks_irregular(&body);
         let whole = compile(&format!(r"\A(?:{body})\z"))?;
-        Ok(Self { regex: compile(&body)?, whole, backtracks })
+        Ok(Self { compiled: compile(&body)?, whole })
     }
 
-    /// May a search take many steps for each byte, up to [`STEPS_MAX`] in all?
+    const fn regex(&self) -> &Regex {
+        self.compiled.regex()
+    }
+
+    /// May a search take many steps for each byte?
     pub const fn backtracks(&self) -> bool {
-        self.backtracks
+        self.compiled.backtracks()
     }
 
     /// Does it match the whole text?
     pub fn matches_whole(&self, text: &str) -> bool {
-        self.whole.is_match(text).unwrap_or(false)
+        self.matches_whole_within(text, &Unbounded)
+    }
+
+    /// As [`Self::matches_whole`]; not where there is no effort left.
+    pub fn matches_whole_within(&self, text: &str, effort: &impl Effort) -> bool {
+        self.whole.is_match(text, effort)
     }
 
     /// The groups of the first match at or after a place.
@@ -107,55 +96,54 @@ impl Pattern {
         if from > text.len() {
             return None;
         }
-        let captures = self.regex.captures_from_pos(text, from).ok()??;
+        let captures = self.regex().captures_from_pos(text, from).ok()??;
         let groups = 0..captures.len();
         Some(groups.map(|at| captures.get(at).map(|found| (found.start(), found.end()))).collect())
     }
 
     /// The groups, where all of the text matches.
     fn groups_of_whole(&self, text: &str) -> Option<Vec<Option<Span>>> {
-        let captures = self.whole.captures(text).ok()??;
+        let captures = self.whole.regex().captures(text).ok()??;
         let groups = 0..captures.len();
         Some(groups.map(|at| captures.get(at).map(|found| (found.start(), found.end()))).collect())
     }
 
     /// The pattern as the engine has it.
     pub fn as_str(&self) -> &str {
-        self.regex.as_str()
+        self.regex().as_str()
     }
 
     /// Does it match somewhere?
     pub fn matches_somewhere(&self, text: &str) -> bool {
-        self.regex.is_match(text).unwrap_or(false)
+        self.regex().is_match(text).unwrap_or(false)
     }
 
     /// Gives each match to `found`, until that says `false`: the spans of all groups, the whole first.
-    pub fn each(&self, text: &str, mut found: impl FnMut(&[Option<Span>]) -> bool) {
-        let mut spans = Vec::new();
-        for captures in self.regex.captures_iter(text) {
-            let Ok(captures) = captures else { return };
-            spans.clear();
-            spans.extend(
-                (0..captures.len())
-                    .map(|group| captures.get(group).map(|found| (found.start(), found.end()))),
-            );
-            if !found(&spans) {
-                return;
-            }
-        }
+    pub fn each(&self, text: &str, found: impl FnMut(&[Option<Span>]) -> bool) {
+        self.each_within(text, &Unbounded, found);
+    }
+
+    /// As [`Self::each`]; ends where there is no effort left.
+    pub fn each_within(
+        &self,
+        text: &str,
+        effort: &impl Effort,
+        found: impl FnMut(&[Option<Span>]) -> bool,
+    ) {
+        self.compiled.each(text, effort, found);
     }
 
     /// Groups of the pattern, without the whole.
     pub fn group_count(&self) -> usize {
-        self.regex.captures_len() - 1
+        self.regex().captures_len() - 1
     }
 
     /// The text with what matches replaced; `None` where nothing does.
     pub fn replace(&self, text: &str, with: &Replacement, all: bool) -> Option<String> {
-        self.replace_within(text, with, all, usize::MAX).unwrap_or(None)
+        self.replace_within(text, with, all, usize::MAX, &Unbounded).unwrap_or(None)
     }
 
-    /// As [`Self::replace`], of at most `most` bytes.
+    /// As [`Self::replace`], of at most `most` bytes, and where there is no effort left as far as that led.
     ///
     /// # Errors
     /// [`TooLong`] where it would be longer: no more than that was written then.
@@ -165,10 +153,11 @@ impl Pattern {
         with: &Replacement,
         all: bool,
         most: usize,
+        effort: &impl Effort,
     ) -> std::result::Result<Option<String>, TooLong> {
         let mut done: Option<String> = None;
         let (mut at, mut fits) = (0, true);
-        self.each(text, |spans| {
+        self.each_within(text, effort, |spans| {
             let Some((start, end)) = spans[0] else { return false };
             let out = done.get_or_insert_with(String::new);
             let more = (start - at).saturating_add(with.len_bytes(spans));
@@ -243,7 +232,7 @@ impl Matcher {
 
     /// The group of a name.
     pub fn group_named(&self, name: &str) -> Option<usize> {
-        self.pattern.regex.capture_names().position(|known| known == Some(name))
+        self.pattern.regex().capture_names().position(|known| known == Some(name))
     }
 }
 
@@ -280,7 +269,8 @@ impl Replacement {
                 '$' if chars.peek() == Some(&'{') => {
                     chars.next();
                     let name: String = chars.by_ref().take_while(|c| *c != '}').collect();
-                    let at = pattern.regex.capture_names().position(|known| known == Some(&*name));
+                    let at =
+                        pattern.regex().capture_names().position(|known| known == Some(&*name));
                     let Some(at) = at else {
                         return Err(Fault::illegal(format!("No group with name {{{name}}}")));
                     };
@@ -531,11 +521,12 @@ mod tests {
     fn what_would_be_too_long_is_not_written() {
         let pattern = Pattern::java("(a)b?", "").expect("a pattern");
         let with = Replacement::java("$1$1$1-", &pattern).expect("a replacement");
-        assert_eq!(pattern.replace_within("xabxa", &with, true, 10), Ok(Some("xaaa-xaaa-".into())));
-        assert_eq!(pattern.replace_within("xabxa", &with, true, 9), Err(TooLong));
-        assert_eq!(pattern.replace_within("xabxa", &with, false, 7), Ok(Some("xaaa-xa".into())));
-        assert_eq!(pattern.replace_within("xabxa", &with, false, 6), Err(TooLong));
-        assert_eq!(pattern.replace_within("xyz", &with, true, 0), Ok(None));
+        let within = |text, all, most| pattern.replace_within(text, &with, all, most, &Unbounded);
+        assert_eq!(within("xabxa", true, 10), Ok(Some("xaaa-xaaa-".into())));
+        assert_eq!(within("xabxa", true, 9), Err(TooLong));
+        assert_eq!(within("xabxa", false, 7), Ok(Some("xaaa-xa".into())));
+        assert_eq!(within("xabxa", false, 6), Err(TooLong));
+        assert_eq!(within("xyz", true, 0), Ok(None));
     }
 
     #[test]

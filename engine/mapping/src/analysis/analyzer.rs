@@ -50,7 +50,7 @@ impl Tokenizer {
     /// What it costs to look through a text; each token counts where it goes.
     fn cost(&self) -> Cost {
         match self {
-            Self::Cut(Cut::Pattern(pattern, _)) => regex::cost(pattern),
+            Self::Cut(Cut::Pattern(..)) => regex::PATTERN,
             // Each byte is looked at as part of an address, and of others, and of words.
             Self::Cut(Cut::UrlEmail(_) | Cut::Classic(_)) => Cost { text: TOKEN, byte: 8 },
             _ => Cost { text: TOKEN, byte: 1 },

@@ -74,6 +74,12 @@ pub(super) fn spend(steps: u64) -> Flow {
     }
 }
 
+/// Are so many steps left?
+pub(super) fn has(steps: u64) -> bool {
+    let left = LEFT.get();
+    left == UNBOUNDED || (left != EXHAUSTED && left >= steps)
+}
+
 /// Was more done than there might be? Whatever is made of it is dropped ([`within`]), so who has much to do yet stops.
 #[inline]
 pub fn is_exhausted() -> bool {
@@ -198,6 +204,72 @@ mod tests {
         let failed = std::panic::catch_unwind(|| within(1, || panic!("on purpose")));
         assert!(failed.is_err());
         assert!(!count("abcdefghij klmnopqrst").lacks_room, "no bound is left");
+    }
+
+    /// Words of thirty letters that such a pattern tries in every way counted as two thousand steps each, and took
+    /// ten million.
+    #[test]
+    fn patterns_that_are_tried_count_what_they_try() {
+        let pattern = "(a*)*\\1[xy]$";
+        let analysis = json::json!({
+            "char_filter": {"tried": {"type": "pattern_replace", "pattern": pattern, "replacement": "x"}},
+            "tokenizer": {
+                "tried": {"type": "pattern", "pattern": pattern},
+                "caught": {"type": "pattern", "pattern": pattern, "group": 1}
+            },
+            "filter": {
+                "replaces": {"type": "pattern_replace", "pattern": pattern, "replacement": "x"},
+                "catches": {"type": "pattern_capture", "patterns": [pattern]},
+                "marks": {"type": "keyword_marker", "keywords_pattern": pattern}
+            },
+            "analyzer": {
+                "changed": {"tokenizer": "whitespace", "char_filter": ["tried"]},
+                "cut": {"tokenizer": "tried"},
+                "cut_out": {"tokenizer": "caught"},
+                "replaces": {"tokenizer": "whitespace", "filter": ["replaces"]},
+                "catches": {"tokenizer": "whitespace", "filter": ["catches"]},
+                "marks": {"tokenizer": "whitespace", "filter": ["marks"]}
+            },
+            "normalizer": {"changed": {"char_filter": ["tried"]}}
+        });
+        let registry = Registry::parse(&analysis).expect("known parts");
+        let runaway = format!("{}1bb", "a".repeat(30));
+        for name in ["changed", "cut", "cut_out", "replaces", "catches", "marks"] {
+            let analyzer = registry.analyzer(name).expect("given");
+            let job = || analyzer.tokens(&runaway, &mut |_| {}).lacks_room;
+            let (lacks_room, one) = within(1 << 30, job).expect("one word");
+            assert!(!lacks_room && one > 8_000_000, "{name}: {one}");
+            let short = steps("abxy", analyzer).expect("one word");
+            assert!(short < 20_000, "{name}: {short}");
+            // An executor's, and those of a short job.
+            for few in [256 << 10, 8 << 20] {
+                let words = format!("{runaway} {runaway}x {runaway}y");
+                let job = || analyzer.tokens(&words, &mut |_| {}).lacks_room;
+                assert_eq!(within(few, job), Err(Exhausted), "{name}");
+            }
+        }
+        let normalizer = registry.normalizer("changed").expect("given");
+        let job = || normalizer.normal_term(&runaway, &mut String::new()).len();
+        assert_eq!(within(1_000_000, job), Err(Exhausted));
+    }
+
+    /// A word list is looked up at once; a pattern is tried on each letter.
+    #[test]
+    fn marking_by_a_pattern_costs_as_a_pattern_does() {
+        let analysis = json::json!({
+            "filter": {
+                "words": {"type": "keyword_marker", "keywords": ["running"]},
+                "pattern": {"type": "keyword_marker", "keywords_pattern": "run.*"}
+            },
+            "analyzer": {
+                "words": {"tokenizer": "whitespace", "filter": ["words"]},
+                "pattern": {"tokenizer": "whitespace", "filter": ["pattern"]}
+            }
+        });
+        let registry = Registry::parse(&analysis).expect("known parts");
+        let took =
+            |name| steps("running", registry.analyzer(name).expect("given")).expect("a word");
+        assert!(took("pattern") >= took("words") + 200);
     }
 
     /// Sixty-five thousand values of a query went through such a normalizer at once.

@@ -1,9 +1,9 @@
 //! Java's regular expressions in settings: those of the scripting language, failures in the words of
 //! a mapping.
 
-pub use script::pattern::{Pattern, Replacement, Span, TooLong};
+pub use script::pattern::{Effort, Pattern, Replacement, Span, TooLong};
 
-use super::effort::Cost;
+use super::effort::{self, Cost};
 use crate::{Error, Result};
 
 /// Compiles a pattern of Java's; `flags` as `CASE_INSENSITIVE|COMMENTS`.
@@ -22,16 +22,21 @@ pub fn replacement(text: &str, pattern: &Pattern) -> Result<Replacement> {
     Replacement::java(text, pattern).map_err(failed)
 }
 
-/// What a search by backtracking costs, as far as it is counted: most take less, and some a hundred times as much.
-pub(super) const BACKTRACKING: u64 = 1 << 10;
+/// Searches by backtracking count as all that analyses do ([`super::effort`]), and end where too much was done.
+pub(super) struct Counted;
 
-/// What looking for all places of a pattern costs.
-pub(super) const fn cost(pattern: &Pattern) -> Cost {
-    if pattern.backtracks() {
-        return Cost { text: BACKTRACKING, byte: 16 };
+impl Effort for Counted {
+    fn has(&self, steps: u64) -> bool {
+        effort::has(steps)
     }
-    Cost { text: 256, byte: 8 }
+
+    fn spend(&self, steps: u64) -> bool {
+        effort::spend(steps).is_continue()
+    }
 }
+
+/// What looking for all places of a pattern costs, beside what searches by backtracking count themselves.
+pub(super) const PATTERN: Cost = Cost { text: 256, byte: 8 };
 
 /// Bytes that become of one, about, where some are replaced by so many.
 pub(super) fn replaced(bytes: usize) -> u32 {

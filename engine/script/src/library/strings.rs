@@ -4,7 +4,7 @@ use super::{Done, int, text};
 use crate::error::Fault;
 use crate::heap::{Heap, Object, Ref, Value};
 use crate::java;
-use crate::pattern::{Matcher, Pattern, Replacement, TooLong};
+use crate::pattern::{Matcher, Pattern, Replacement, TooLong, Unbounded};
 use crate::show;
 use crate::types::Type;
 
@@ -490,7 +490,7 @@ fn replaced(
     all: bool,
 ) -> Done<Option<String>> {
     let most = heap.limit_bytes();
-    pattern.replace_within(text, with, all, most).or_else(|TooLong| {
+    pattern.replace_within(text, with, all, most, &Unbounded).or_else(|TooLong| {
         heap.charge(most.saturating_add(1))?;
         Ok(None)
     })

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::effort::{Cost, TOKEN};
-use super::regex::{Expands as _, cost};
+use super::regex::{Expands as _, PATTERN};
 use super::room::{Flow, ON, Room};
 
 /// A char filter, ready to be applied.
@@ -49,7 +49,7 @@ impl CharFilter {
     fn cost(&self) -> Cost {
         match self {
             Self::Html(_) | Self::Mapping(_) => Cost { text: 64, byte: 4 },
-            Self::Pattern(pattern) => cost(&pattern.pattern),
+            Self::Pattern(_) => PATTERN,
             Self::Persian => Cost::PLAIN,
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Filtered, Writing};
-use crate::analysis::regex::{BACKTRACKING, Pattern, Replacement, Span};
+use crate::analysis::regex::{Counted, Pattern, Replacement, Span};
 use crate::analysis::room::{Flow, ON, Room};
 
 /// The filter.
@@ -20,13 +20,14 @@ impl PatternReplaceChars {
         let mut out = Writing::new(room);
         let (mut at, mut flow) = (0, ON);
         let mut with = String::new();
-        self.pattern.each(text, |spans| {
+        self.pattern.each_within(text, &Counted, |spans| {
             let Some((start, end)) = spans[0] else { return false };
             flow = self.replace(text, (at, start, end), spans, &mut with, &mut out);
             at = end;
             flow.is_continue()
         });
         flow?;
+        room.spend(0)?;
         out.keep(&text[at..])?;
         ControlFlow::Continue(out.done)
     }
@@ -40,9 +41,6 @@ impl PatternReplaceChars {
         with: &mut String,
         out: &mut Writing<'_>,
     ) -> Flow {
-        if self.pattern.backtracks() {
-            out.room.spend(BACKTRACKING)?;
-        }
         out.keep(&text[at..start])?;
         // Here for a moment, beside where it goes.
         let _held = out.room.hold(self.replacement.len_bytes(spans))?;

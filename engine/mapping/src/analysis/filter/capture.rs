@@ -1,7 +1,7 @@
 //! `pattern_capture`: what the groups of patterns catch in a token, beside it.
 
 use super::multi::EachOne;
-use crate::analysis::regex::{Pattern, cost};
+use crate::analysis::regex::{Counted, PATTERN, Pattern};
 use crate::analysis::room::{ON, Room};
 use crate::analysis::stage::{Fold, Next, Stage};
 use crate::analysis::token::Tok;
@@ -28,10 +28,10 @@ impl Fold for PatternCapture {
             let mut caught: Vec<Vec<(usize, usize)>> = Vec::new();
             let mut held = room.hold(token.term.len())?;
             for pattern in &self.patterns {
-                room.spend(cost(pattern).of(token.term.len()))?;
+                room.spend(PATTERN.of(token.term.len()))?;
                 let mut spans = Vec::new();
                 let mut flow = ON;
-                pattern.each(&token.term, |groups| {
+                pattern.each_within(&token.term, &Counted, |groups| {
                     flow = held.grow(SPAN_BYTES * groups.len());
                     spans.extend(groups[1..].iter().flatten().copied().filter(|(start, end)| {
                         let whole = *start == 0 && *end == token.term.len();
@@ -40,27 +40,25 @@ impl Fold for PatternCapture {
                     flow.is_continue()
                 });
                 flow?;
+                room.spend(spans.len() as u64)?;
                 spans.reverse();
                 caught.push(spans);
             }
-            let text = token.term.clone();
-            let mut first = true;
+            let mut inc = token.inc;
             if self.preserve_original || caught.iter().all(Vec::is_empty) {
                 next(&mut token.clone())?;
-                first = false;
+                inc = 0;
             }
             // The pattern whose next catch begins first, gives it.
             loop {
+                room.spend(caught.len() as u64)?;
                 let heads = caught.iter().enumerate();
                 let heads = heads.filter_map(|(at, spans)| Some((spans.last()?.0, at)));
                 let Some((_, at)) = heads.min() else { break };
                 let Some((start, end)) = caught[at].pop() else { break };
-                let mut made = Tok { term: text[start..end].to_owned(), ..token.clone() };
-                if !first {
-                    made.inc = 0;
-                }
-                first = false;
-                next(&mut made)?;
+                // No copy of the whole for each: one long token is caught a hundred thousand times.
+                let made = token.beside(token.term[start..end].to_owned());
+                next(&mut Tok { inc: std::mem::take(&mut inc), ..made })?;
             }
             ON
         }))

@@ -3,7 +3,8 @@
 use base::hash::{Map, Set};
 
 use super::{StopWords, Term};
-use crate::analysis::regex::{Pattern, Replacement, TooLong};
+use crate::analysis::effort::Cost;
+use crate::analysis::regex::{Counted, PATTERN, Pattern, Replacement, TooLong};
 use crate::analysis::token::TokenKind;
 
 /// Kinds to keep, or to drop.
@@ -37,7 +38,15 @@ impl Marker {
     pub(super) fn marks(&self, text: &str) -> bool {
         match self {
             Self::Words(words) => words.contains(text),
-            Self::Pattern(pattern) => pattern.matches_whole(text),
+            Self::Pattern(pattern) => pattern.matches_whole_within(text, &Counted),
+        }
+    }
+
+    /// What it costs to look at a token.
+    pub(super) const fn cost(&self) -> Cost {
+        match self {
+            Self::Words(_) => Cost::PLAIN,
+            Self::Pattern(_) => PATTERN,
         }
     }
 }
@@ -82,8 +91,8 @@ pub struct PatternReplace {
 
 impl PatternReplace {
     pub(super) fn apply(&self, term: &mut Term<'_>) {
-        let done =
-            self.pattern.replace_within(term.as_str(), &self.replacement, self.all, term.most);
+        let Self { pattern, replacement, all } = self;
+        let done = pattern.replace_within(term.as_str(), replacement, *all, term.most, &Counted);
         match done {
             Ok(Some(done)) => term.set(&done),
             Ok(None) => {}

@@ -46,7 +46,7 @@ pub use synonym::{Rules, Synonyms, parse_solr, parse_wordnet};
 use std::sync::Arc;
 
 use super::effort::Cost;
-use super::regex::{Expands as _, cost};
+use super::regex::{Expands as _, PATTERN};
 use super::stage::Fold;
 use super::stem::Stemmer;
 use super::token::TokenKind;
@@ -262,7 +262,8 @@ impl Filter {
     /// What it costs to apply it to a token, where it is no fold.
     fn cost(&self) -> Cost {
         match self {
-            Self::PatternReplace(replace) => cost(&replace.pattern),
+            Self::PatternReplace(_) => PATTERN,
+            Self::Marker(marker) => marker.cost(),
             _ => Cost::PLAIN,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::hash::Set;
 
 use super::{Piece, classic, is_blank};
-use crate::analysis::regex::Pattern;
+use crate::analysis::regex::{Counted, Pattern};
 use crate::analysis::room::{Flow, ON, Room};
 use crate::analysis::token::{Tok, TokenKind};
 
@@ -127,7 +127,7 @@ impl Cut {
             Self::UrlEmail(max) => {
                 super::url_email::url_email(text, *max, |piece| sink(&mut tok(text, piece)))
             }
-            Self::Pattern(pattern, group) => by_pattern(text, pattern, *group, sink),
+            Self::Pattern(pattern, group) => by_pattern(text, pattern, *group, room, sink),
             Self::CharGroup(group, max) => {
                 let belongs = |c| !group.holds(c);
                 super::plain::runs(text, *max, belongs, |piece| sink(&mut tok(text, piece)))
@@ -162,7 +162,13 @@ impl<'t> Units<'t> {
     }
 }
 
-fn by_pattern(text: &str, pattern: &Pattern, group: Option<usize>, sink: Sink<'_>) -> Flow {
+fn by_pattern(
+    text: &str,
+    pattern: &Pattern,
+    group: Option<usize>,
+    room: &Room,
+    sink: Sink<'_>,
+) -> Flow {
     let mut units = Units::new(text);
     let mut give = |start: usize, end: usize| {
         let from = units.to(start);
@@ -172,7 +178,7 @@ fn by_pattern(text: &str, pattern: &Pattern, group: Option<usize>, sink: Sink<'_
     };
     let mut flow = ON;
     match group {
-        Some(group) => pattern.each(text, |spans| {
+        Some(group) => pattern.each_within(text, &Counted, |spans| {
             if let Some((start, end)) = spans.get(group).copied().flatten()
                 && start < end
             {
@@ -182,7 +188,7 @@ fn by_pattern(text: &str, pattern: &Pattern, group: Option<usize>, sink: Sink<'_
         }),
         None => {
             let mut at = 0;
-            pattern.each(text, |spans| {
+            pattern.each_within(text, &Counted, |spans| {
                 if let Some((start, end)) = spans[0] {
                     if start > at {
                         flow = give(at, start);
@@ -191,12 +197,15 @@ fn by_pattern(text: &str, pattern: &Pattern, group: Option<usize>, sink: Sink<'_
                 }
                 flow.is_continue()
             });
+            // What was not looked through is no token.
+            room.spend(0)?;
             if flow.is_continue() && at < text.len() {
                 return give(at, text.len());
             }
         }
     }
-    flow
+    flow?;
+    room.spend(0)
 }
 
 fn ngrams(text: &str, cut: &NgramCut, room: &Room, sink: Sink<'_>) -> Flow {
