@@ -428,7 +428,7 @@ impl<E: Env> Inner<E> {
         // A realm that does not accept leaves it to the next.
         if let (Some(user), true) = (&filed, known.is_some()) {
             let (hash, password) = (user.password.clone(), password.clone());
-            let checked = self.env.spawn().work_short(move || hash.verify(&password)).await;
+            let checked = self.env.spawn().work_on_hash(move || hash.verify(&password)).await;
             if checked.map_err(|_| AuthError::Busy)? {
                 return Ok(Some(Principal::user_of(Arc::clone(user), &self.now())));
             }
@@ -438,7 +438,7 @@ impl<E: Env> Inner<E> {
         let hash = user.as_ref().map_or_else(PasswordHash::nobody, |user| user.password.clone());
         let checked = {
             let (hash, password) = (hash.clone(), password.clone());
-            self.env.spawn().work_short(move || hash.verify(&password)).await
+            self.env.spawn().work_on_hash(move || hash.verify(&password)).await
         };
         let is_right = checked.map_err(|_| AuthError::Busy)?;
         let wrong = || AuthError::Wrong { user: name.to_owned() };

@@ -370,6 +370,6 @@ pub fn check_length(password: &Secret) -> Result<()> {
 /// Where too many wait.
 pub async fn hash<E: Env>(env: &E, password: Secret) -> Result<PasswordHash> {
     let salt = password::salt(env.random());
-    let hashed = env.spawn().work_short(move || PasswordHash::make(&password, salt)).await;
+    let hashed = env.spawn().work_on_hash(move || PasswordHash::make(&password, salt)).await;
     hashed.map_err(|_| Error::Busy)
 }

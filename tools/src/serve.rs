@@ -329,9 +329,9 @@ impl Node {
         let prefix = half.map_or(authz::token::text::PREFIX, |half| &half.token_prefix);
         let keys = authz::token::Keys::new(&folder.pepper()?).with_prefix(prefix);
         let audit = audit_log::start(&settings.logs_in(folder.path()), settings.audit_strict)?;
-        let hashing = half.map_or_else(runtime::workers::Short::default, |half| {
+        let hashing = half.map_or_else(runtime::workers::Hashing::default, |half| {
             let (threads, waiting_max) = (half.hashing_threads, half.hashing_queue);
-            runtime::workers::Short { threads: threads as usize, waiting_max: waiting_max as usize }
+            runtime::workers::Hashing { threads: threads as usize, waiting_max: waiting_max as usize }
         });
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
         for inbox in inboxes {

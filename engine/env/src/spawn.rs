@@ -84,13 +84,30 @@ pub trait Spawn: Clone + 'static {
         job();
     }
 
-    /// As [`Spawn::work`], for what somebody waits for: password hashes, reading long bodies, long changes
-    /// of the cluster state. It never stands behind documents, merges or searches.
+    /// As [`Spawn::work`], for what somebody waits for and is some ten milliseconds: long changes of the cluster
+    /// state, what a search means. It never stands behind documents, merges or long steps of searches.
     async fn work_short<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.work(job).await
+    }
+
+    /// As [`Spawn::work_short`], to unpack, read or pack the body of a request or an answer; it stands behind
+    /// other bodies alone.
+    async fn work_on_body<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work_short(job).await
+    }
+
+    /// As [`Spawn::work_short`], to make or check the hash of a password; it stands behind others of those alone.
+    async fn work_on_hash<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work_short(job).await
     }
 
     /// As [`Spawn::work_short`], for a job that is better done late, here, than not at all.

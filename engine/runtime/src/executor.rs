@@ -32,7 +32,7 @@ use crate::random::RuntimeRandom;
 use crate::stretch::Watch;
 use crate::system;
 use crate::watchdog::{Beat, Watchdog};
-use crate::workers::{Pool, Short, Workers};
+use crate::workers::{Hashing, Pool, Workers};
 
 const PREEMPT_TIMER: Duration = Duration::from_millis(10);
 const IO_MEMORY_BYTES: usize = 64 << 10;
@@ -101,15 +101,15 @@ where
     M: FnOnce(Core, S) -> F + Clone + Send + 'static,
     F: Future<Output = ()> + 'static,
 {
-    start_measured(seeds, main, &Probe::new(), Short::default())
+    start_measured(seeds, main, &Probe::new(), Hashing::default())
 }
 
-/// As [`start`]; `probe` measures what runs, `short` says how much short work is done at a time.
+/// As [`start`]; `probe` measures what runs, `hashing` says how many passwords are hashed at a time.
 pub fn start_measured<S, M, F>(
     seeds: Vec<S>,
     main: M,
     probe: &Probe,
-    short: Short,
+    hashing: Hashing,
 ) -> Result<Running>
 where
     S: Send + 'static,
@@ -119,7 +119,7 @@ where
     let count = seeds.len();
     assert!(count > 0, "there is at least one core");
     let clock = RuntimeClock::start();
-    let workers = Workers::start(count, short)?;
+    let workers = Workers::start(count, hashing)?;
     let mut beats = Vec::with_capacity(count);
     let mut handles = Vec::with_capacity(count);
     let mut started = Vec::with_capacity(count);
@@ -345,11 +345,26 @@ impl Spawn for RuntimeSpawn {
     ) -> Result<T> {
         self.workers.short.run("short work", job).await
     }
+
+    async fn work_on_body<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.workers.bodies.run("a body", job).await
+    }
+
+    async fn work_on_hash<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.workers.hashes.run("a password", job).await
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workers::PoolOptions;
 
     /// A poke before the kernel had the receive was lost, and with it every later one.
     #[test]
@@ -359,7 +374,7 @@ mod tests {
             .ring_depth(RING_DEPTH)
             .preempt_timer(PREEMPT_TIMER);
         let busy = executor.spawn(|| async {
-            let workers = Workers::start(1, Short::default()).expect("workers");
+            let workers = Workers::start(1, Hashing::default()).expect("workers");
             let watch = Rc::new(Watch::new(Arc::default()));
             let spawn = RuntimeSpawn::new(workers, watch).expect("pokes");
             let mut looks = Vec::new();
@@ -390,8 +405,9 @@ mod tests {
         let asked = executor.spawn(|| async {
             let mut answers = Vec::new();
             for waiting_max in [0, 64] {
-                let short = Short { threads: 1, waiting_max };
-                let workers = Workers::start(1, short).expect("workers");
+                let mut workers = Workers::start(1, Hashing::default()).expect("workers");
+                let short = Hashing { threads: 1, waiting_max };
+                workers.short = Pool::start(&PoolOptions::awaited("short", short)).expect("a pool");
                 let watch = Rc::new(Watch::new(Arc::default()));
                 let spawn = RuntimeSpawn::new(workers, watch).expect("pokes");
                 let here = std::thread::current().id();

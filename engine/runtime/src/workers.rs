@@ -1,13 +1,15 @@
 //! Threads beside the executors, for work that would stall a core.
 //!
-//! Five pools, so that no kind waits behind another:
+//! Seven pools, so that no kind waits behind another:
 //!
 //! | pool        | threads                          | priority | for                                     |
 //! |-------------|----------------------------------|----------|-----------------------------------------|
 //! | `heavy`     | half the cores, at least one     | lowest   | merges, dictionaries                    |
 //! | `documents` | the cores and one, at least four | low      | large documents, and costly ones        |
 //! | `search`    | the cores and one, at least four | lowest   | steps of searches that no core can give |
-//! | `short`     | one, or as set                   | low      | password hashes: somebody waits         |
+//! | `short`     | one                              | low      | some ten milliseconds: somebody waits   |
+//! | `bodies`    | one                              | low      | long bodies, unpacked and packed        |
+//! | `hashes`    | one, or as set                   | low      | password hashes                         |
 //! | `files`     | one for each core                | normal   | calls that io_uring does not offer      |
 //!
 //! A step of a dear search may take seconds, and a caller may ask for hundreds of them. So these have more threads
@@ -26,10 +28,12 @@
 //! searches stay lowest: a caller may have hundreds of them, without end, and executors are to feel none of it; who
 //! asks for one may give it a `timeout`.
 //!
+//! Who signs in waits for those who sign in and for nobody else's texts, however much a short job may be.
+//!
 //! Always true
 //! 1. A job that panics ends alone: its caller gets an error, the thread goes on.
-//! 2. `heavy`, `documents`, `search` and `short` refuse (`Busy`) beyond their bound; `files` holds at most what the
-//!    callers await, each of them one job.
+//! 2. All but `files` refuse (`Busy`) beyond their bound; `files` holds at most what the callers await, each of
+//!    them one job.
 //! 3. Jobs that nobody awaits any more still run: they may hold half a rename.
 
 mod line;
@@ -67,6 +71,16 @@ pub struct PoolOptions {
     pub waiting_max: usize,
     /// What of this one caller may have.
     pub of_one: OfOne,
+}
+
+impl PoolOptions {
+    /// For what somebody waits for.
+    pub(crate) const fn awaited(
+        name: &'static str,
+        Hashing { threads, waiting_max }: Hashing,
+    ) -> Self {
+        Self { name, threads, niceness: 5, waiting_max, of_one: OfOne::ALL }
+    }
 }
 
 /// A pool of threads; clones share it. The threads end when the last clone is dropped.
@@ -274,28 +288,35 @@ pub struct Workers {
     pub search: Pool,
     /// Work of milliseconds that somebody waits for.
     pub short: Pool,
+    /// Bodies of requests and answers that change their form.
+    pub bodies: Pool,
+    /// Hashes of passwords.
+    pub hashes: Pool,
     /// Calls on files.
     pub files: Pool,
 }
 
-/// How much short work is done at a time.
+/// How many passwords are hashed at a time.
 #[derive(Clone, Copy, Debug)]
-pub struct Short {
+pub struct Hashing {
     /// Threads.
     pub threads: usize,
-    /// Jobs that may wait.
+    /// Those that may wait.
     pub waiting_max: usize,
 }
 
-impl Default for Short {
+/// Jobs that may wait for a thread that somebody waits for, where nothing else is set.
+const WAITING_MAX: usize = 64;
+
+impl Default for Hashing {
     fn default() -> Self {
-        Self { threads: 1, waiting_max: 64 }
+        Self { threads: 1, waiting_max: WAITING_MAX }
     }
 }
 
 impl Workers {
     /// Starts them for `cores` executors.
-    pub fn start(cores: usize, short: Short) -> Result<Self> {
+    pub fn start(cores: usize, hashing: Hashing) -> Result<Self> {
         // One caller can fill all processors, and never has the thread that others need.
         let many = (cores + 1).max(4);
         let of_one = OfOne { running_max: many - 1, waiting_max: 512 };
@@ -321,13 +342,9 @@ impl Workers {
                 waiting_max: 1024,
                 of_one,
             })?,
-            short: Pool::start(&PoolOptions {
-                name: "short",
-                threads: short.threads,
-                niceness: NICENESS_LOW,
-                waiting_max: short.waiting_max,
-                of_one: OfOne::ALL,
-            })?,
+            short: Pool::start(&PoolOptions::awaited("short", Hashing::default()))?,
+            bodies: Pool::start(&PoolOptions::awaited("bodies", Hashing::default()))?,
+            hashes: Pool::start(&PoolOptions::awaited("hashes", hashing))?,
             files: Pool::start(&PoolOptions {
                 name: "files",
                 threads: cores,
@@ -400,7 +417,7 @@ mod tests {
     /// One caller's jobs had all threads, and those of others began when they ended: seconds later.
     #[test]
     fn a_caller_with_many_searches_leaves_a_thread_for_others() {
-        let workers = Workers::start(2, Short::default()).expect("threads can be made");
+        let workers = Workers::start(2, Hashing::default()).expect("threads can be made");
         let (many, few) = (Lane(1), Lane(2));
         let (begins, begun) = mpsc::channel();
         let greedy: Vec<Blocked> =
@@ -447,7 +464,7 @@ mod tests {
     /// One document of three multiplexers took the one thread for four seconds, and with it every index.
     #[test]
     fn documents_of_one_index_leave_a_thread_for_others() {
-        let workers = Workers::start(1, Short::default()).expect("threads can be made");
+        let workers = Workers::start(1, Hashing::default()).expect("threads can be made");
         let (costly, other) = (Lane(1), Lane(2));
         let (begins, begun) = mpsc::channel();
         let mut jobs: Vec<Blocked> =
@@ -467,6 +484,35 @@ mod tests {
         merge.end();
         jobs.iter().for_each(|job| job.release.send(()).expect("it waits or runs"));
         jobs.drain(..).for_each(|job| assert_eq!(job.asks.join().expect("no panic"), Ok(())));
+    }
+
+    /// Who signed in waited for minutes behind one reader's search, whose text an analyzer worked on.
+    #[test]
+    fn neither_passwords_nor_bodies_wait_behind_short_jobs() {
+        let workers = Workers::start(1, Hashing::default()).expect("threads can be made");
+        let (begins, begun) = mpsc::channel();
+        let one = Lane::default();
+        let (first, second) = (
+            Blocked::ask(&workers.short, one, &begins),
+            Blocked::ask(&workers.short, one, &begins),
+        );
+        assert_eq!(begun.recv(), Ok(one));
+        while workers.short.waiting_count() < 1 {
+            std::thread::yield_now();
+        }
+        let body = Blocked::ask(&workers.bodies, one, &begins);
+        assert_eq!(begun.recv(), Ok(one));
+        let password = Blocked::ask(&workers.hashes, one, &begins);
+        assert_eq!(begun.recv(), Ok(one));
+        assert_eq!(workers.short.waiting_count(), 1, "it still waits");
+        password.end();
+        body.end();
+        for job in [&first, &second] {
+            job.release.send(()).expect("it waits or runs");
+        }
+        for job in [first, second] {
+            assert_eq!(job.asks.join().expect("no panic"), Ok(()));
+        }
     }
 
     #[test]

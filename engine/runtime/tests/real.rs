@@ -298,10 +298,16 @@ fn work_leaves_the_core_and_tasks_share_it() {
         let worker = spawn.work(|| std::thread::current().id()).await.expect("run");
         let short = spawn.work_short(|| std::thread::current().id()).await.expect("run");
         assert!(worker != core_thread && short != core_thread && worker != short);
+        let hash = spawn.work_on_hash(|| std::thread::current().id()).await.expect("run");
+        let body = spawn.work_on_body(|| std::thread::current().id()).await.expect("run");
+        assert!(
+            hash != body
+                && ![core_thread, worker, short].iter().any(|id| [hash, body].contains(id))
+        );
         let lane = env::turns::Lane(7);
         let step = spawn.work_in_turn(lane, || std::thread::current().id()).await.expect("run");
         assert!(
-            ![core_thread, worker, short].contains(&step),
+            ![core_thread, worker, short, hash, body].contains(&step),
             "searches have threads of their own"
         );
         let panicked = spawn.work(|| panic!("on purpose")).await.expect_err("an error, no hang");

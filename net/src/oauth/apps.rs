@@ -99,7 +99,7 @@ async fn read<E: Env>(
         (Some(file), None) => {
             // A picture is unpacked to be looked at, which takes its time.
             let file = file.clone();
-            let looked = visit.core.env().spawn().work_short(move || profile::logo(&file)).await;
+            let looked = visit.core.env().spawn().work_on_body(move || profile::logo(&file)).await;
             let busy = |_| profile::refused("logo", "the server is busy; please send it again");
             Some(looked.map_err(busy)??)
         }

@@ -474,6 +474,8 @@ pub(super) fn pools_of<E: Env>(call: &Call<'_, E>, sample: &Sample, stats: &Stat
             "documents" => "write_worker",
             "search" => "search_worker",
             "short" => "generic",
+            "bodies" => "body_worker",
+            "hashes" => "security-crypto",
             "files" => "management",
             other => other,
         };

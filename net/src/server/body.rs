@@ -124,7 +124,7 @@ impl<E: Env> Inner<E> {
     ) -> Result<std::result::Result<Unpacked, usize>> {
         let body = body.clone();
         let work = move || unpack(coding, &body, bytes_max, taken);
-        let unpacked = self.core.env().spawn().work_short(work).await;
+        let unpacked = self.core.env().spawn().work_on_body(work).await;
         unpacked.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))
     }
 
@@ -141,7 +141,7 @@ impl<E: Env> Inner<E> {
         let on_worker = async |most: usize| {
             let body = body.clone();
             let work = move || read(encoding, &body, most);
-            let done = self.core.env().spawn().work_short(work).await;
+            let done = self.core.env().spawn().work_on_body(work).await;
             done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))
         };
         let mut decoded = match body.len() {
@@ -346,7 +346,7 @@ impl<E: Env> Inner<E> {
         }
         let shared = json.clone();
         let work = move || encode(encoding, &shared, most);
-        match self.core.env().spawn().work_short(work).await {
+        match self.core.env().spawn().work_on_body(work).await {
             Ok(done) => done,
             // All workers are busy with more than they can do; late is better than wrong.
             Err(_) if is_flat() => encode(encoding, json, most),
@@ -376,7 +376,7 @@ impl<E: Env> Inner<E> {
             return job(body);
         }
         let (shared, again) = (body.clone(), job.clone());
-        match self.core.env().spawn().work_short(move || again(&shared)).await {
+        match self.core.env().spawn().work_on_body(move || again(&shared)).await {
             Ok(made) => made,
             // All workers are busy with more than they can do; late is better than wrong.
             Err(_) => job(body),
