@@ -88,7 +88,7 @@ impl Input for Looked<'_> {
         Input::prev_codepoint_ix(self.text, i)
     }
 
-    fn make_match<'m>(&'m self, start: usize, end: usize) -> Span {
+    fn make_match(&self, start: usize, end: usize) -> Span {
         (start, end)
     }
 
@@ -133,10 +133,6 @@ impl Compiled {
     /// As it is without any bound but the last.
     pub(crate) const fn regex(&self) -> &Regex {
         &self.regex
-    }
-
-    pub(crate) const fn backtracks(&self) -> bool {
-        self.backtracks
     }
 
     /// Is there a match somewhere? Not where there is no effort left.
@@ -285,7 +281,7 @@ mod tests {
             (r"\Ga", true),
         ] {
             let compiled = Compiled::new(pattern).expect("a pattern");
-            assert_eq!(compiled.backtracks(), tried, "{pattern}");
+            assert_eq!(compiled.backtracks, tried, "{pattern}");
         }
     }
 
@@ -324,7 +320,7 @@ mod tests {
             ("(?!x)", "xé x"),
         ] {
             let compiled = Compiled::new(pattern).expect("a pattern");
-            assert!(compiled.backtracks(), "{pattern}");
+            assert!(compiled.backtracks, "{pattern}");
             let mut found = Vec::new();
             compiled.each(text, &Unbounded, |spans| {
                 found.push(spans.to_vec());

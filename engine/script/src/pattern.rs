@@ -7,6 +7,8 @@
 //! Not here: `\G`, `\X`, canonical equivalence (`CANON_EQ`), and ends of lines other than `\n`. A
 //! search that takes a hundred thousand steps back finds nothing more, where Java would go on.
 
+use std::sync::Arc;
+
 use fancy_regex::Regex;
 
 use crate::backtrack::Compiled;
@@ -21,9 +23,9 @@ const PATTERN_MAX: usize = 64 * 1024;
 /// A pattern, compiled.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    compiled: Compiled,
+    compiled: Arc<Compiled>,
     /// Anchored at both ends.
-    whole: Compiled,
+    whole: Arc<Compiled>,
 }
 
 /// A text that would be longer than it may be.
@@ -64,7 +66,7 @@ impl Pattern {
         };
         let body = if inline.is_empty() { body } else { format!("(?{inline}){body}") };
         let compile = |text: &str| {
-            Compiled::new(text).map_err(|error| {
+            Compiled::new(text).map(Arc::new).map_err(|error| {
                 Fault::illegal(format!("cannot use the pattern [{pattern}]: {error}"))
             })
         };
@@ -72,13 +74,8 @@ impl Pattern {
         Ok(Self { compiled: compile(&body)?, whole })
     }
 
-    const fn regex(&self) -> &Regex {
+    fn regex(&self) -> &Regex {
         self.compiled.regex()
-    }
-
-    /// May a search take many steps for each byte?
-    pub const fn backtracks(&self) -> bool {
-        self.compiled.backtracks()
     }
 
     /// Does it match the whole text?
