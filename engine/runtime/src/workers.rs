@@ -79,7 +79,7 @@ impl PoolOptions {
         name: &'static str,
         Hashing { threads, waiting_max }: Hashing,
     ) -> Self {
-        Self { name, threads, niceness: 5, waiting_max, of_one: OfOne::ALL }
+        Self { name, threads, niceness: NICENESS_LOW, waiting_max, of_one: OfOne::ALL }
     }
 }
 
