@@ -32,6 +32,7 @@ mod entries;
 mod exchanged;
 mod expanded;
 mod filtered;
+mod flat;
 mod flooded;
 mod given_up;
 mod guessed;

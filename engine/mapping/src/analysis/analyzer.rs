@@ -262,6 +262,12 @@ impl Analyzer {
         })
     }
 
+    /// Are its tokens looked for by their positions alone, though some span several? So where neighbouring words
+    /// are joined to runs of several lengths, at some place of the chain.
+    pub fn is_flat(&self) -> bool {
+        Filter::is_flat(&self.filters)
+    }
+
     /// Gives every token of `text`, in order, to `sink`, within [`ROOM_BYTES`].
     pub fn tokens(&self, text: &str, sink: &mut dyn FnMut(Token<'_>)) -> Analyzed {
         self.tokens_with(text, &mut Scratch::default(), |token| {

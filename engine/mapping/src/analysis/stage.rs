@@ -61,6 +61,12 @@ pub trait Fold: std::fmt::Debug + Send + Sync {
     fn shingles(&self) -> Option<Shingles> {
         None
     }
+
+    /// Do its tokens stand for one another by their positions alone, though some span several? The paths through
+    /// tokens of many lengths would be too many (`DisableGraphAttribute` of Elasticsearch).
+    fn is_flat(&self) -> bool {
+        false
+    }
 }
 
 /// Bytes that a filter may need for each of a token's while it changes it: it may be looked at as `char`s, and

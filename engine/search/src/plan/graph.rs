@@ -3,6 +3,9 @@
 //! A plain chain gives a line. Synonyms of several words give side paths; where they begin and end
 //! all paths meet ([`stretches`]), and between those places each path is a phrase of its own
 //! (`GraphTokenStreamFiniteStrings`).
+//!
+//! Not so the words of analyzers that join neighbours to runs of several lengths ([`Analyzer::is_flat`]): those that
+//! begin at one position are words for one another, however far each goes. Intervals alone follow their paths.
 
 use mapping::analysis::{Analyzed, Analyzer, Flow, ON, STOP, Scratch};
 use mapping::types::shingle;
@@ -50,11 +53,27 @@ impl WordBytes {
     }
 }
 
-/// The words of a text; what they take is counted.
+/// The words of a text; what they take is counted. Where the analyzer is flat each takes one position.
 ///
 /// # Errors
 /// Where they, with those before, or what makes them, would take too much memory.
 pub fn words(analyzer: &Analyzer, text: &str, taken: &mut WordBytes) -> Result<Vec<Word>> {
+    let mut words = words_with_lengths(analyzer, text, taken)?;
+    if analyzer.is_flat() {
+        words.iter_mut().for_each(|word| word.length = 1);
+    }
+    Ok(words)
+}
+
+/// As [`words`], whatever the analyzer says of its paths.
+///
+/// # Errors
+/// As [`words`].
+pub fn words_with_lengths(
+    analyzer: &Analyzer,
+    text: &str,
+    taken: &mut WordBytes,
+) -> Result<Vec<Word>> {
     let mut words = Vec::new();
     let done = analyzer.tokens_with(text, &mut Scratch::default(), |token| {
         taken.push(&mut words, token.term, token.position, token.length.max(1))
@@ -223,6 +242,61 @@ mod tests {
         let text = "ab".repeat(50_000);
         let done = (0..100).take_while(|_| words(pieces, &text, &mut taken).is_ok()).count();
         assert!((1..4).contains(&done), "{done} texts");
+    }
+
+    /// Shingles beside their words were a graph: only paths to the end of the text matched.
+    #[test]
+    fn runs_of_several_lengths_are_words_for_one_another() {
+        let analysis = json::json!({
+            "filter": {
+                "beside": {"type": "shingle"},
+                "longer": {"type": "shingle", "max_shingle_size": 3, "output_unigrams": false},
+                "pairs": {"type": "shingle", "output_unigrams": false},
+                "cjk": {"type": "cjk_bigram", "output_unigrams": true},
+                "one_of": {"type": "multiplexer", "filters": ["beside"]},
+                "means": {"type": "synonym_graph", "synonyms": ["big cat, bear"]}
+            },
+            "analyzer": {
+                "beside": {"tokenizer": "standard", "filter": ["beside", "lowercase"]},
+                "longer": {"tokenizer": "standard", "filter": ["longer"]},
+                "pairs": {"tokenizer": "standard", "filter": ["pairs"]},
+                "cjk": {"tokenizer": "standard", "filter": ["cjk"]},
+                "one_of": {"tokenizer": "standard", "filter": ["one_of"]},
+                "means": {"tokenizer": "standard", "filter": ["means"]}
+            }
+        });
+        let registry = mapping::analysis::Registry::parse(&analysis).expect("known parts");
+        for (name, text, is_flat, wanted) in [
+            ("beside", "a b c", true, "a,a b/b,b c/c"),
+            ("longer", "a b c", true, "a b,a b c/b c"),
+            ("pairs", "a b c", false, "a b/b c"),
+            ("cjk", "\u{6771}\u{4eac}", true, "\u{6771},\u{6771}\u{4eac}/\u{4eac}"),
+        ] {
+            let analyzer = registry.analyzer(name).expect("given");
+            assert_eq!(analyzer.is_flat(), is_flat, "{name}");
+            let words = words(analyzer, text, &mut WordBytes::default()).expect("few");
+            assert!(!is_graph(&words), "{name}");
+            let line: Vec<String> = stretches(&words)
+                .expect("few")
+                .into_iter()
+                .map(|(_, stretch)| match stretch {
+                    Stretch::Words(all) => {
+                        all.iter().map(|word| word.term.as_str()).collect::<Vec<_>>().join(",")
+                    }
+                    Stretch::Paths(_) => panic!("paths of {name}"),
+                })
+                .collect();
+            assert_eq!(line.join("/"), wanted, "{name}");
+        }
+        assert!(registry.analyzer("one_of").expect("given").is_flat());
+        let means = registry.analyzer("means").expect("given");
+        assert!(!means.is_flat());
+        let words = words(means, "big cat", &mut WordBytes::default()).expect("few");
+        assert!(is_graph(&words), "synonyms of several words stay paths");
+        // Intervals follow the paths of any.
+        let beside = registry.analyzer("beside").expect("given");
+        let words = words_with_lengths(beside, "a b", &mut WordBytes::default()).expect("few");
+        assert!(is_graph(&words));
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn rule(
             let field = other(binder, field, use_field.as_deref())?;
             let named = text::named(binder, "intervals", analyzer.as_deref())?;
             let Type::Text(kind) = &field.kind else { return Ok(Source::Nothing) };
-            let words = graph::words(
+            let words = graph::words_with_lengths(
                 named.as_ref().unwrap_or(&kind.search_analyzer),
                 query,
                 &mut binder.word_bytes,

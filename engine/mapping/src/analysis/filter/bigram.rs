@@ -28,6 +28,10 @@ impl Fold for CjkBigram {
         if self.unigrams { 3 } else { 2 }
     }
 
+    fn is_flat(&self) -> bool {
+        self.unigrams
+    }
+
     fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(Pairing { of: self, run: Vec::new(), at: 0, end: 0, room })
     }

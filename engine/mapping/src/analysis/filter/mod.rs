@@ -284,6 +284,11 @@ impl Filter {
         each.fold(1, u32::saturating_mul)
     }
 
+    /// Does some of a chain say that its tokens stand for one another by their positions alone?
+    pub fn is_flat(chain: &[Self]) -> bool {
+        chain.iter().any(|filter| matches!(filter, Self::Fold(fold) if fold.is_flat()))
+    }
+
     /// Does it need a stage of its own?
     pub const fn is_fold(&self) -> bool {
         matches!(self, Self::Fold(_))

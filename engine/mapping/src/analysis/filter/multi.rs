@@ -131,6 +131,10 @@ impl Fold for Multiplexer {
         chains.fold(0, u32::saturating_add).max(1)
     }
 
+    fn is_flat(&self) -> bool {
+        self.chains.iter().any(|chain| Filter::is_flat(chain))
+    }
+
     fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(EachOne(|token: &mut Tok, next: Next<'_>| {
             let mut seen = Seen::new(room);

@@ -49,6 +49,10 @@ impl Fold for Shingle {
         Some(Shingles { min: min as u32, max: max as u32, unigrams })
     }
 
+    fn is_flat(&self) -> bool {
+        self.unigrams || self.min != self.max
+    }
+
     fn stage<'s>(&'s self, room: &'s Room) -> Box<dyn Stage + 's> {
         Box::new(Window { of: self, held: VecDeque::new(), any: false, room, bytes: 0 })
     }
