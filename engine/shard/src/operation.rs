@@ -15,7 +15,7 @@ use mapping::document::Arena;
 
 use crate::error::WriteError;
 
-/// Longest id, in bytes.
+/// Longest id of a document, in bytes.
 pub const ID_BYTES_MAX: usize = 512;
 
 /// Operations for one shard, in request order.
@@ -33,7 +33,8 @@ pub struct WriteBatch {
 /// One operation.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// Id of the document: not empty, at most [`ID_BYTES_MAX`] bytes.
+    /// Id of the document: not empty; where the operation may make one at most [`ID_BYTES_MAX`] bytes, else what is a
+    /// term.
     pub id: String,
     /// Routing value, where one was given.
     pub routing: Option<String>,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use env::Bytes;
 use json::Value;
 use json::fields::Fields;
-use shard::Scripted;
+use mapping::TERM_BYTES_MAX;
+use shard::{ID_BYTES_MAX, Scripted};
 
 use super::Refresh;
 use super::script::Script;
@@ -327,9 +328,9 @@ pub fn problems(item: &WriteItem) -> Vec<String> {
         _ => {}
     }
     let id_len = item.id.as_ref().map_or(0, String::len);
-    if id_len > 512 {
+    if id_len > id_bytes_max(item) {
         problems.push(format!(
-            "id [{}] is too long, must be no longer than 512 bytes but was: {id_len}",
+            "id [{}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {id_len}",
             item.id.as_deref().unwrap_or_default()
         ));
     }
@@ -337,6 +338,17 @@ pub fn problems(item: &WriteItem) -> Vec<String> {
         validate_update(item, update, &mut problems);
     }
     problems
+}
+
+/// How long its id may be. What makes no document may name one that cannot be there, and is told that it is not; but
+/// what is no term of any index is not logged either.
+fn id_bytes_max(item: &WriteItem) -> usize {
+    let makes = match (item.action, &item.update) {
+        (WriteAction::Delete, _) => false,
+        (WriteAction::Update, Some(update)) => update.upsert.is_some() || update.doc_as_upsert,
+        _ => true,
+    };
+    if makes { ID_BYTES_MAX } else { TERM_BYTES_MAX }
 }
 
 /// Stands for no version where one is given.
@@ -452,6 +464,32 @@ mod tests {
         }
         let odd = problems(&item(WriteAction::Index, Some(-1), Internal));
         assert_eq!(odd, ["illegal version value [-1] for version type [INTERNAL]", internal]);
+    }
+
+    #[test]
+    fn an_id_is_too_long_for_what_makes_a_document() {
+        let long =
+            |action, id_bytes: usize| WriteItem::new(action, "a", "x".repeat(id_bytes).as_str());
+        for (action, id_bytes, is_told) in [
+            (WriteAction::Index, 512, false),
+            (WriteAction::Index, 513, true),
+            (WriteAction::Create, 513, true),
+            (WriteAction::Delete, 513, false),
+            (WriteAction::Delete, 32_766, false),
+            (WriteAction::Delete, 32_767, true),
+        ] {
+            let told = problems(&long(action, id_bytes));
+            assert_eq!(told.len(), usize::from(is_told), "{action:?} {id_bytes}");
+        }
+        let doc = Some(Arc::new(Value::object()));
+        let plain = Update { doc: doc.clone(), ..Update::default() };
+        let upsert = Update { doc: doc.clone(), upsert: doc, ..Update::default() };
+        let itself = Update { doc_as_upsert: true, ..plain.clone() };
+        for (update, is_told) in [(plain, false), (upsert, true), (itself, true)] {
+            let update = Some(Box::new(update));
+            let item = WriteItem { update, ..long(WriteAction::Update, 513) };
+            assert_eq!(problems(&item).len(), usize::from(is_told));
+        }
     }
 
     #[test]

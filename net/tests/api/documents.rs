@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::place::{Client, at, with_memory, with_node};
+use crate::place::{Client, at, failure, with_memory, with_node};
 
 #[test]
 fn a_document_lives_through_its_versions() {
@@ -504,5 +504,50 @@ fn terms_that_no_segment_holds_are_refused_with_their_document_alone() {
             count,
             json!({"count": 2, "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0}})
         );
+    });
+}
+
+/// A delete of such an id was refused, and a bulk that held one as a whole: Elasticsearch has no such check, for no
+/// document can have it.
+#[test]
+fn what_makes_no_document_may_name_any_id() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1", "{}").await;
+        let long = "x".repeat(513);
+        let gone = client.call("DELETE", &format!("/a/_doc/{long}"), "").await;
+        assert_eq!(gone.status, 404, "{}", gone.text());
+        assert!(gone.text().contains(r#""result":"not_found""#), "{}", gone.text());
+        let missing = client.call("POST", &format!("/a/_update/{long}"), r#"{"doc":{}}"#).await;
+        assert_eq!(
+            failure(&missing),
+            format!("404 document_missing_exception: [{long}]: document missing")
+        );
+        assert_eq!(client.call("GET", &format!("/a/_doc/{long}"), "").await.status, 404);
+        assert_eq!(client.call("HEAD", &format!("/a/_doc/{long}"), "").await.status, 404);
+        let lines = format!(
+            "{{\"delete\":{{\"_id\":\"{long}\"}}}}\n{{\"update\":{{\"_id\":\"{long}\"}}}}\n{{\"doc\":{{}}}}\n\
+             {{\"index\":{{\"_id\":\"2\"}}}}\n{{}}\n"
+        );
+        let done = client.good("POST", "/a/_bulk", &lines).await;
+        let items = at(&done, &["items"]).as_array().expect("a list");
+        let status =
+            |at_item: usize, action: &str| at(&items[at_item], &[action, "status"]).as_u64();
+        let told = [status(0, "delete"), status(1, "update"), status(2, "index")];
+        assert_eq!(told, [Some(404), Some(404), Some(201)]);
+        // What would make one is refused, with all of its bulk.
+        let too_long =
+            format!("id [{long}] is too long, must be no longer than 512 bytes but was: 513;");
+        for action in ["index", "create"] {
+            let lines = format!("{{\"{action}\":{{\"_id\":\"{long}\"}}}}\n{{}}\n");
+            let refused = client.call("POST", "/a/_bulk", &lines).await;
+            assert_eq!(refused.status, 400);
+            assert!(refused.text().contains(&too_long), "{}", refused.text());
+        }
+        let upsert = r#"{"doc":{},"doc_as_upsert":true}"#;
+        let refused = client.call("POST", &format!("/a/_update/{long}"), upsert).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        // What was not there is as little there after a restart of the shard's memory.
+        client.good("POST", "/a/_flush", "").await;
+        assert_eq!(client.call("GET", &format!("/a/_doc/{long}"), "").await.status, 404);
     });
 }
