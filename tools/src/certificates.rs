@@ -84,13 +84,14 @@ pub fn prepare(
 }
 
 fn load_own(folder: &Folder, own: &OwnCertificate) -> Result<Presented> {
-    let mut chain = read_given("certificate", &own.certificate)?;
-    let key = read_given("key", &own.key)?;
-    let bad = |what: &str, path: &Path, error: &BadCertificate| given_wrong(what, path, &error);
+    let mut chain = read_given(own, "certificate", &own.certificate)?;
+    let key = read_given(own, "key", &own.key)?;
+    let bad =
+        |what: &str, path: &Path, error: &BadCertificate| given_wrong(own, what, path, &error);
     let mut trusted = Vec::new();
     for authority in &own.authorities {
         let what = "certificate_authorities";
-        let pem = read_given(what, authority)?;
+        let pem = read_given(own, what, authority)?;
         certificates(&pem).map_err(|error| bad(what, authority, &error))?;
         trusted.extend_from_slice(&pem);
         trusted.push(b'\n');
@@ -117,20 +118,26 @@ fn load_own(folder: &Folder, own: &OwnCertificate) -> Result<Presented> {
     };
     // Who reads of it stands in another folder, perhaps.
     let authority = std::path::absolute(&authority)
-        .map_err(|error| given_wrong("certificate", &authority, &error))?;
+        .map_err(|error| given_wrong(own, "certificate", &authority, &error))?;
     Ok(Presented { tls, authority, fingerprint, chain })
 }
 
-fn read_given(what: &str, path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| given_wrong(what, path, &error))
+fn read_given(own: &OwnCertificate, what: &str, path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| given_wrong(own, what, path, &error))
 }
 
 /// A file of the operator's that is not what its setting wants.
-fn given_wrong(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
+fn given_wrong(
+    own: &OwnCertificate,
+    what: &str,
+    path: &Path,
+    error: &dyn std::fmt::Display,
+) -> Failure {
+    let place = own.places.get(what).map_or(String::new(), |place| format!("{place}: "));
     Failure::new(
         Code::Setting,
         format!(
-            "xpack.security.http.ssl.{what} is [{}], but must be a file in PEM that can be read, \
+            "{place}xpack.security.http.ssl.{what} is [{}], but must be a file in PEM that can be read, \
              certificate and key of one pair: {error}",
             path.display()
         ),
@@ -453,6 +460,7 @@ mod tests {
             certificate: folder.certs("http.crt"),
             key: folder.certs("http.key"),
             authorities,
+            ..OwnCertificate::default()
         };
         let made = prepare(&folder, Some(&own), &[]).expect("all are there");
         let given = std::fs::read(&made.authority).expect("made");
@@ -470,7 +478,7 @@ mod tests {
             let (certificate, key) = (folder.certs("own.crt"), folder.certs("own.key"));
             save(&certificate, made.cert.pem().as_bytes(), 0o644).expect("writable");
             save(&key, made.signing_key.serialize_pem().as_bytes(), 0o600).expect("writable");
-            let own = OwnCertificate { certificate, key, authorities: Vec::new() };
+            let own = OwnCertificate { certificate, key, ..OwnCertificate::default() };
             prepare(&folder, Some(&own), &[]).expect("a pair").name_beside("127.0.0.1")
         };
         assert_eq!(of(&["es.example.org", "127.0.0.1"]).expect("it has names"), None);
@@ -489,7 +497,7 @@ mod tests {
         let own = |certificate: &str, key: &str| OwnCertificate {
             certificate: folder.certs(certificate),
             key: folder.certs(key),
-            authorities: Vec::new(),
+            ..OwnCertificate::default()
         };
         assert!(prepare(&folder, Some(&own("http.crt", "http.key")), &[]).is_ok());
         for (certificate, key, word) in [

@@ -31,11 +31,17 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Takes in a source that is weaker than all before it.
+    /// Takes in a source that is weaker than all before it. It names each setting once: else it would be chance which
+    /// of two counts.
     pub fn add(&mut self, source: Vec<Given>) -> Result<()> {
+        let mut places: BTreeMap<String, Place> = BTreeMap::new();
         for given in source {
             table::check_name(&given)?;
             table::check_list(&given)?;
+            table::check_text(&given)?;
+            if let Some(first) = places.insert(given.name.clone(), given.place.clone()) {
+                return Err(given.again(&first));
+            }
             match self.given.entry(given.name.clone()) {
                 Entry::Vacant(place) => {
                     place.insert(given);
@@ -102,7 +108,7 @@ impl Endpoint {
 }
 
 /// A certificate of the operator's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnCertificate {
     /// Chain in PEM, the server's own first.
     pub certificate: PathBuf,
@@ -110,6 +116,8 @@ pub struct OwnCertificate {
     pub key: PathBuf,
     /// The authorities that clients should trust, each in PEM; none: the certificate itself.
     pub authorities: Vec<PathBuf>,
+    /// Where each of the three was given, by the last part of its name.
+    pub places: BTreeMap<&'static str, Place>,
 }
 
 /// All settings, checked.
@@ -237,9 +245,9 @@ impl Settings {
     fn check(&self, sources: &Sources) -> Result<()> {
         for (name, value) in [("cluster.name", &self.cluster_name), ("node.name", &self.node_name)]
         {
-            let wanted = "a name without [:], [/] and line ends";
-            let judge = |text: &str| match text.trim().is_empty() || text.contains([':', '/', '\n'])
-            {
+            let wanted = "a name without [:], [/], line ends and other control characters";
+            let is_bad = |c: char| matches!(c, ':' | '/') || c.is_control();
+            let judge = |text: &str| match text.trim().is_empty() || text.contains(is_bad) {
                 true => Err(wanted.to_owned()),
                 false => Ok(()),
             };
@@ -318,6 +326,9 @@ fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> 
 /// `kind.host` and `kind.port`.
 fn endpoint(sources: &Sources, kind: &str, default: RangeInclusive<u16>) -> Result<Endpoint> {
     let address = |host: &str| match resolve(host) {
+        _ if host.contains(',') => {
+            Err("one host name or address, for a node listens on one".to_owned())
+        }
         Ok(ip) => Ok((host.to_owned(), ip)),
         Err(why) => Err(format!("a host name or address of this machine ({why})")),
     };
@@ -360,11 +371,15 @@ fn own_certificate(sources: &Sources) -> Result<Option<OwnCertificate>> {
         let each = given.value.split(',').map(str::trim).filter(|path| !path.is_empty());
         each.map(|path| folder(given).join(path)).collect()
     };
+    let places = ["certificate", "key", "certificate_authorities"]
+        .into_iter()
+        .filter_map(|what| Some((what, sources.get(&name(what))?.place.clone())));
     match (path("certificate"), path("key")) {
         (Some(certificate), Some(key)) => Ok(Some(OwnCertificate {
             certificate,
             key,
             authorities: paths("certificate_authorities"),
+            places: places.collect(),
         })),
         (None, None) => Ok(None),
         (Some(_), None) => Err(alone(sources, &name("certificate"), &name("key"))),

@@ -118,6 +118,9 @@ pub fn run(options: &Serve) -> Result<()> {
         );
     }
     note_small_memory(settings.memory_bytes);
+    if let Some(told) = beyond_machine(settings.memory_bytes, machine.memory_bytes) {
+        tracing::warn!("{told}");
+    }
     let identity = folder.identity(&RuntimeRandom::new())?;
     folder.claim_cluster()?;
     if settings.security {
@@ -235,6 +238,18 @@ fn note_small_memory(bytes: u64) {
     }
 }
 
+/// What is told of memory that the machine, or the cgroup of the process, does not have.
+fn beyond_machine(bytes: u64, machine_bytes: u64) -> Option<String> {
+    (bytes > machine_bytes).then(|| {
+        format!(
+            "indices.memory is {}mb, but this process may have {}mb: the kernel will end it before it refuses a \
+             request; give it less with --memory",
+            bytes >> 20,
+            machine_bytes >> 20
+        )
+    })
+}
+
 /// The least memory with which a node does its daily work: with it, `tools/conform/memory.py` asks
 /// everything that takes memory.
 const MEMORY_DAILY: u64 = 128 << 20;
@@ -272,6 +287,8 @@ fn wait_for_signals(signals: StopSignals, node: &Node) -> Result<()> {
         let mut asked = false;
         loop {
             match signals.wait() {
+                // A terminal that is closed tells so several times, and a manager of services after it asked.
+                Ok(signal) if asked && StopSignals::is_hangup(signal) => {}
                 Ok(signal) if asked => std::process::exit(128 + signal),
                 Ok(signal) => {
                     asked = true;
@@ -488,6 +505,15 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `--memory 99tb` was taken without a word.
+    #[test]
+    fn memory_that_the_machine_lacks_is_told() {
+        assert_eq!(beyond_machine(8 << 30, 8 << 30), None);
+        let told = beyond_machine(99 << 40, 8 << 30).expect("more than there is");
+        assert!(told.starts_with("indices.memory is 103809024mb, but"), "{told}");
+        assert!(told.contains("8192mb") && told.contains("--memory"), "{told}");
+    }
 
     #[test]
     fn too_few_files_are_told_with_what_helps() {

@@ -303,6 +303,12 @@ fn each_refusal_has_its_code_and_a_sentence() {
     let file = folder.0.join("settings.yml");
     std::fs::write(&file, "http:\n  port: web\n").expect("writable");
     let file = file.to_str().expect("UTF-8");
+    let own = folder.0.join("own.yml");
+    let ssl = "xpack.security.http.ssl";
+    std::fs::write(&own, format!("# own\n{ssl}.certificate: /nope.crt\n{ssl}.key: /nope.key\n"))
+        .expect("writable");
+    let own = own.to_str().expect("UTF-8");
+    let both = format!("path.data={other}");
     let open = ["-E", "xpack.security.enabled=false", "--http", "0.0.0.0:0"];
     let cases: &[(&[&str], i32, &str)] = &[
         (&["--bogus"], 2, "--bogus"),
@@ -316,6 +322,13 @@ fn each_refusal_has_its_code_and_a_sentence() {
         (&["serve", "--data", other, "--ready-file", "/no/such/folder/x"], 78, "--ready-file"),
         (&["serve", "-E", "http.prot=1"], 78, "did you mean [http.port]?"),
         (&["serve", "--data", other, "--config", file], 78, "settings.yml, line 2: http.port"),
+        (
+            &["serve", "--data", other, "--config", own],
+            78,
+            "own.yml, line 2: xpack.security.http.ssl.cert",
+        ),
+        (&["serve", "--data", other, "-E", &both], 78, "command line: path.data is set twice"),
+        (&["serve", "-E", "node.name=a", "-E", "node.name=a"], 78, "node.name is set twice"),
         (&[&["serve", "--data", other][..], &open].concat(), 78, "loopback"),
         (&["check", "--data", &data], 2, "in use by process"),
         (&["check", "--data", "/no/such/folder"], 2, "/no/such/folder"),
@@ -328,6 +341,18 @@ fn each_refusal_has_its_code_and_a_sentence() {
         assert!(!sentence.contains("panicked"), "{arguments:?}: {sentence}");
     }
     node.stop();
+}
+
+/// A terminal that was closed ended the node where it stood, and its ready file stayed.
+#[test]
+fn a_closed_terminal_stops_the_node_in_order() {
+    let folder = Folder::new("hangup");
+    let mut node = Node::start(&folder, &["-E", "xpack.security.enabled=false"]);
+    assert_eq!(node.ask(Method::Put, "/a/_doc/1", "", "{}").status, 201);
+    node.signal("-HUP");
+    let status = node.child.wait().expect("ends");
+    assert_eq!(status.code(), Some(0), "{}", read(&node.log));
+    assert!(!node.ready_file.exists(), "a clean stop removes the ready file");
 }
 
 #[test]

@@ -314,7 +314,7 @@ pub fn fail_beyond_file_size() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// The signals that ask this process to stop: SIGTERM and SIGINT, for a command all others too that end it.
+/// The signals that ask this process to stop: SIGTERM, SIGINT and SIGHUP, for a command all others too that end it.
 ///
 /// [`StopSignals::block`] must come before the first thread is made, so that each thread inherits
 /// the mask and the signals wait for [`StopSignals::wait`].
@@ -337,9 +337,17 @@ const ENDS: [libc::c_int; 11] = [
 ];
 
 impl StopSignals {
-    /// Keeps SIGTERM and SIGINT from ending the process; from now on they wait to be asked for.
+    /// Keeps SIGTERM, SIGINT and SIGHUP from ending the process; from now on they wait to be asked for. Where whoever
+    /// started it had it ignore SIGHUP, as `nohup` does, that stays so.
     pub fn block() -> io::Result<Self> {
-        Self::block_these(&[libc::SIGTERM, libc::SIGINT])
+        let mut signals = vec![libc::SIGTERM, libc::SIGINT];
+        signals.extend(Self::heeded(&[libc::SIGHUP])?);
+        Self::block_these(&signals)
+    }
+
+    /// Does it say that the terminal is gone?
+    pub fn is_hangup(signal: i32) -> bool {
+        signal == libc::SIGHUP
     }
 
     /// The same of a command, with every signal that would end it and that is sent to it: by its terminal
@@ -347,8 +355,13 @@ impl StopSignals {
     /// `nohup`, and a shell without job control for what runs in the background. Signals of a fault of its own
     /// end it where it stands.
     pub fn block_for_command() -> io::Result<Self> {
+        Self::block_these(&Self::heeded(&ENDS)?)
+    }
+
+    /// Those of some signals that the process does not ignore.
+    fn heeded(signals: &[libc::c_int]) -> io::Result<Vec<libc::c_int>> {
         let mut heeded = Vec::new();
-        for signal in ENDS {
+        for &signal in signals {
             let mut action = MaybeUninit::<libc::sigaction>::zeroed();
             // SAFETY: sets nothing, and `action` is writable; all-zero bytes are a valid `sigaction`.
             let action = unsafe {
@@ -359,7 +372,7 @@ impl StopSignals {
                 heeded.push(signal);
             }
         }
-        Self::block_these(&heeded)
+        Ok(heeded)
     }
 
     fn block_these(signals: &[libc::c_int]) -> io::Result<Self> {

@@ -74,6 +74,16 @@ impl Given {
         let Self { name, value, place, .. } = self;
         Failure::new(Code::Setting, format!("{place}: {name} is [{value}], but must be {wanted}"))
     }
+
+    /// It is given a second time; `first` is where it was given before.
+    pub fn again(&self, first: &Place) -> Failure {
+        let Self { name, place, .. } = self;
+        let told = match first == place {
+            true => format!("{place}: {name} is set twice; set it once"),
+            false => format!("{place}: {name} is set twice; the first is at {first}"),
+        };
+        Failure::new(Code::Setting, told)
+    }
 }
 
 /// A setting from `-E name=value`.
@@ -119,8 +129,21 @@ pub fn file(path: &Path) -> Result<Vec<Given>> {
     if len > FILE_BYTES_MAX {
         return Err(unreadable(&"a file of settings is never longer than 1 MiB"));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
-    yaml(&text, path)
+    let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
+    yaml(text_of(&bytes, path)?, path)
+}
+
+/// The text of a file in UTF-8.
+fn text_of<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let good = &bytes[..error.valid_up_to()];
+        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+        let place = Place::File { path: path.to_owned(), line };
+        let byte = bytes.get(good.len()).copied().unwrap_or_default();
+        let what =
+            format!("{place}: the byte 0x{byte:02x} is no text in UTF-8, as the file must be");
+        Failure::new(Code::Setting, what)
+    })
 }
 
 /// The settings of YAML text, flat or nested, in order; `path` is what a failure names.
@@ -141,15 +164,10 @@ pub fn yaml(text: &str, path: &Path) -> Result<Vec<Given>> {
             _ => return Err(wrong(document.span.start.line(), &"wants lines like `name: value`")),
         }
     }
-    let mut names: Vec<(&str, &Place)> =
-        settings.iter().map(|given| (given.name.as_str(), &given.place)).collect();
-    names.sort_by_key(|(name, _)| *name);
-    if let Some(pair) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let (name, place) = pair[1];
-        return Err(Failure::new(
-            Code::Setting,
-            format!("{place}: {name} is set twice; the first is at {}", pair[0].1),
-        ));
+    let mut names: Vec<&Given> = settings.iter().collect();
+    names.sort_by_key(|given| &given.name);
+    if let Some(pair) = names.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        return Err(pair[1].again(&pair[0].place));
     }
     Ok(settings)
 }
@@ -262,6 +280,16 @@ mod tests {
             assert!(failure.sentence.contains(&place), "{place}: {failure}");
             assert!(failure.sentence.contains(word), "{word}: {failure}");
         }
+    }
+
+    /// `stream did not contain valid UTF-8` told neither where nor what.
+    #[test]
+    fn a_file_that_is_no_text_names_the_line() {
+        let path = Path::new("corelode.yml");
+        let failure = text_of(b"# one\ncluster.name: caf\xe9\n", path).expect_err("Latin 1");
+        assert_eq!(failure.code, Code::Setting);
+        assert!(failure.sentence.starts_with("corelode.yml, line 2: the byte 0xe9"), "{failure}");
+        assert_eq!(text_of("é".as_bytes(), path), Ok("é"));
     }
 
     #[test]

@@ -80,6 +80,19 @@ pub fn check_list(given: &Given) -> Result<()> {
     ))
 }
 
+/// Refuses what no text of a setting holds, and would end one where it is handed on.
+pub fn check_text(given: &Given) -> Result<()> {
+    let Given { name, value, place, .. } = given;
+    if !value.contains('\0') {
+        return Ok(());
+    }
+    let shown = value.replace('\0', "\\0");
+    Err(Failure::new(
+        Code::Setting,
+        format!("{place}: {name} is [{shown}], but must be a text without the character 0"),
+    ))
+}
+
 /// All names.
 fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().chain(net::oauth::Settings::NAMES).copied()

@@ -100,6 +100,9 @@ fn wrong_values_say_what_would_be_right() {
         ("indices.memory", "lots", "512mb"),
         ("http.host", "no such host.invalid", "host name or address"),
         ("node.name", "a/b", "a name without"),
+        ("cluster.name", "a\u{7}b", "control characters"),
+        ("cluster.name", "a\nb", "line ends"),
+        ("http.host", "127.0.0.1,::1", "one host name or address"),
         ("oauth.issuer", "example.org", "https://"),
         ("oauth.enabled", "1", "true or false"),
     ] {
@@ -148,6 +151,43 @@ fn a_list_is_refused_where_one_value_is_wanted() {
     ] {
         assert_eq!(add(text), Ok(()), "{text}");
     }
+}
+
+/// Hosts of a list were looked up as one name: `failed to lookup address information`.
+#[test]
+fn a_list_of_hosts_is_told_as_such_with_its_place() {
+    let given = source::yaml("http.host: [127.0.0.1, '::1']", Path::new("corelode.yml"));
+    let mut sources = Sources::default();
+    sources.add(given.expect("good YAML")).expect("a list may stand there");
+    let failure = Settings::read(&sources, &machine()).expect_err("two hosts");
+    let told = "corelode.yml, line 1: http.host is [127.0.0.1,::1], but must be one host name or address, for a node \
+                listens on one";
+    assert_eq!(failure.sentence, told);
+}
+
+/// The cluster was called `a\0b`.
+#[test]
+fn no_value_holds_the_character_0() {
+    for name in ["cluster.name", "node.attr.rack", "path.data"] {
+        let given = source::yaml(&format!("{name}: \"a\\0b\""), Path::new("corelode.yml"));
+        let failure = Sources::default().add(given.expect("good YAML")).expect_err(name);
+        let told = format!("corelode.yml, line 1: {name} is [a\\0b], but must be a text without");
+        assert!(failure.code == Code::Setting && failure.sentence.starts_with(&told), "{failure}");
+    }
+}
+
+/// The last of several options counted, or the first: `--data` before `-E path.data`.
+#[test]
+fn the_command_line_sets_each_name_once() {
+    let twice = [Given::option("cluster.name", "a"), Given::option("cluster.name", "b")];
+    let failure = Sources::default().add(twice.to_vec()).expect_err("twice");
+    assert_eq!(failure.code, Code::Setting);
+    assert_eq!(failure.sentence, "command line: cluster.name is set twice; set it once");
+    let variables = ["CORELODE_HTTP__PORT", "CORELODE_http__port"];
+    let variables = variables.map(|name| (name.to_owned(), "9200".to_owned()));
+    let failure =
+        Sources::default().add(source::environment(variables.into_iter())).expect_err("twice");
+    assert!(failure.sentence.contains("http.port is set twice; the first is at env"), "{failure}");
 }
 
 #[test]
