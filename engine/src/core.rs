@@ -6,6 +6,7 @@ use std::path::Path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ use env::published::Watch;
 use env::reply::{self, Answer, Reply};
 use env::turns::{Lane, Turns};
 use env::{Clock, Disk, Env, ErrorKind, Random, Spawn};
-use mapping::document::Parser;
+use mapping::analysis::effort::Exhausted;
+use mapping::document::{Parser, STEPS_FIRST, STEPS_MAX};
 use search::kept::KeptFilters;
 use segment::BlockCache;
 
@@ -27,6 +29,7 @@ use crate::host::keeper::Keeper;
 use crate::host::scrub::Others;
 use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
+use crate::left::Left;
 use crate::node::{Config, Directory, Entry, Inbox, Shared, prepare};
 use crate::ops::context::Contexts;
 use crate::ops::kept::limit;
@@ -122,7 +125,55 @@ pub struct Core<E: Env> {
 enum Pool {
     Heavy,
     Documents(Lane),
+    LongDocuments(Lane),
     Search(Lane),
+}
+
+/// How often a worker has begun to read documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// For the first time: how long it takes is not known.
+    First,
+    /// For the second: it is long.
+    Long,
+}
+
+impl Pass {
+    /// Steps of analysis that may be taken: in the first pass for all documents together, then for each.
+    pub(crate) const fn steps(self) -> u64 {
+        match self {
+            Self::First => STEPS_FIRST,
+            Self::Long => STEPS_MAX,
+        }
+    }
+}
+
+/// A job waits for its worker, has begun, or will not begin.
+const WAITS: u8 = 0;
+const BEGUN: u8 = 1;
+const GIVEN_UP: u8 = 2;
+
+/// Why documents were not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// Too many wait for a worker.
+    Busy,
+    /// The same, and it is long.
+    BusyLong,
+    /// Whoever asked has left.
+    Left,
+}
+
+impl Unread {
+    /// What is told of it.
+    pub(crate) fn error(self) -> Error {
+        match self {
+            Self::Busy | Self::BusyLong => Error::rejected("too many documents wait for a worker"),
+            Self::Left => {
+                Error::new(400, "task_cancelled_exception", "task cancelled [channel closed]")
+            }
+        }
+    }
 }
 
 impl<E: Env> Core<E> {
@@ -253,16 +304,63 @@ impl<E: Env> Core<E> {
         self.work_as(Pool::Search(self.turns.current()), job).await
     }
 
-    /// As [`Core::work`], for reading documents of an index: those of others do not stand behind them.
+    /// As [`Core::work`], for reading documents of an index: those of others do not stand behind them. It does not
+    /// begin where whoever asks has left before.
     ///
     /// # Errors
-    /// Too many wait.
+    /// Too many wait, or nobody waits for it any more.
     pub(crate) async fn work_on_document<T: Send + 'static>(
         &self,
         index: [u8; 16],
+        left: &Left,
         job: impl FnOnce() -> T + Send + 'static,
-    ) -> env::Result<T> {
-        self.work_as(Pool::Documents(Lane::of_id(index)), job).await
+    ) -> std::result::Result<T, Unread> {
+        self.work_unless_left(Pool::Documents(Lane::of_id(index)), left, job).await
+    }
+
+    /// As [`Core::work_on_document`], for what may be long: it is begun twice then, the second time where such never
+    /// have the last worker.
+    ///
+    /// # Errors
+    /// As there; what the second pass answers where it had too few steps, too.
+    pub(crate) async fn read_on_worker<T: Send + 'static>(
+        &self,
+        index: [u8; 16],
+        left: &Left,
+        job: impl FnOnce(Pass) -> std::result::Result<T, Exhausted> + Clone + Send + 'static,
+    ) -> std::result::Result<std::result::Result<T, Exhausted>, Unread> {
+        let again = job.clone();
+        let made = self.work_on_document(index, left, move || job(Pass::First)).await?;
+        if made.is_ok() {
+            return Ok(made);
+        }
+        let pool = Pool::LongDocuments(Lane::of_id(index));
+        let made = self.work_unless_left(pool, left, move || again(Pass::Long)).await;
+        made.map_err(|unread| if unread == Unread::Busy { Unread::BusyLong } else { unread })
+    }
+
+    /// As [`Core::work_as`]; a job that has not begun when whoever asks leaves is given up, one that has is done to
+    /// its end.
+    async fn work_unless_left<T: Send + 'static>(
+        &self,
+        pool: Pool,
+        left: &Left,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> std::result::Result<T, Unread> {
+        let turn = Arc::new(AtomicU8::new(WAITS));
+        let begins = |turn: &AtomicU8, to: u8| {
+            turn.compare_exchange(WAITS, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        };
+        let own = Arc::clone(&turn);
+        let job = move || begins(&own, BEGUN).then(job);
+        let mut work = pin!(self.work_as(pool, job));
+        let done = match left.or(work.as_mut()).await {
+            Some(done) => done,
+            None if begins(&turn, GIVEN_UP) => return Err(Unread::Left),
+            None => work.await,
+        };
+        // A job that was not given up is done.
+        done.map_err(|_| Unread::Busy)?.ok_or(Unread::Left)
     }
 
     /// As [`Core::work`], by workers of this kind.
@@ -278,6 +376,7 @@ impl<E: Env> Core<E> {
         let done = match pool {
             Pool::Heavy => spawn.work(job).await?,
             Pool::Documents(lane) => spawn.work_on_document(lane, job).await?,
+            Pool::LongDocuments(lane) => spawn.work_on_long_document(lane, job).await?,
             Pool::Search(lane) => spawn.work_in_turn(lane, job).await?,
         };
         drop(asking);

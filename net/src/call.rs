@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use engine::{Core, Error, Gate, Result};
+use engine::{Core, Error, Gate, Left, Result};
 use env::budget::Taken;
 use env::{Bytes, Env};
 use http::Head;
@@ -15,7 +15,6 @@ use crate::fail;
 use crate::media::Wanted;
 use crate::params::Params;
 use crate::reply::Reply;
-use crate::request::Left;
 use crate::router::PathParams;
 use crate::table::Route;
 

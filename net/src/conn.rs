@@ -46,6 +46,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use engine::Left;
 use env::budget::Taken;
 use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
@@ -60,7 +61,7 @@ use waits::{Standing, Wait};
 
 use crate::limits::{BUFFER_BYTES_MIN, STRANGER_WRITE_BYTES, WRITE_BYTES};
 use crate::reply::Reply;
-use crate::request::{Judged, Left, Request};
+use crate::request::{Judged, Request};
 
 /// Serves one connection, which has its place, until it ends.
 pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S>) {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use engine::meter::FAMILIES;
-use engine::{Core, Error, Result};
+use engine::{Core, Error, Left, Result};
 use env::budget::Holder;
 use env::turns::{Crowded, Lane, WAIT_MAX};
 use env::{Bytes, Clock, Env, Stream};
@@ -33,7 +33,7 @@ use crate::oauth::touch::Touched;
 use crate::oauth::visit::Visit;
 use crate::params::Params;
 use crate::reply::Reply;
-use crate::request::{Judged, Left, Request};
+use crate::request::{Judged, Request};
 use crate::rest;
 use crate::router::{Found, PathParams, Router};
 use crate::seldom::Seldom;

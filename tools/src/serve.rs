@@ -348,7 +348,10 @@ impl Node {
         let audit = audit_log::start(&settings.logs_in(folder.path()), settings.audit_strict)?;
         let hashing = half.map_or_else(runtime::workers::Hashing::default, |half| {
             let (threads, waiting_max) = (half.hashing_threads, half.hashing_queue);
-            runtime::workers::Hashing { threads: threads as usize, waiting_max: waiting_max as usize }
+            runtime::workers::Hashing {
+                threads: threads as usize,
+                waiting_max: waiting_max as usize,
+            }
         });
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
         for inbox in inboxes {

@@ -78,6 +78,16 @@ pub trait Spawn: Clone + 'static {
         self.work(job).await
     }
 
+    /// As [`Spawn::work_on_document`], for one that turned out to be long: such never have all threads, whosever
+    /// they are.
+    async fn work_on_long_document<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work_on_document(lane, job).await
+    }
+
     /// As [`Spawn::work_in_turn`], for a job that nobody waits for; it may run here, where there is no room for
     /// one more.
     fn work_unawaited(&self, _lane: Lane, job: impl FnOnce() + Send + 'static) {

@@ -32,7 +32,7 @@ use crate::random::RuntimeRandom;
 use crate::stretch::Watch;
 use crate::system;
 use crate::watchdog::{Beat, Watchdog};
-use crate::workers::{Hashing, Pool, Workers};
+use crate::workers::{Cost, Hashing, Pool, Workers};
 
 const PREEMPT_TIMER: Duration = Duration::from_millis(10);
 const IO_MEMORY_BYTES: usize = 64 << 10;
@@ -333,6 +333,14 @@ impl Spawn for RuntimeSpawn {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.workers.documents.run_for(lane, "a document", job).await
+    }
+
+    async fn work_on_long_document<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.workers.documents.run_as(lane, Cost::Long, "a long document", job).await
     }
 
     fn work_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {

@@ -83,8 +83,14 @@ mod tests {
     #[test]
     fn jobs_that_get_no_processor_are_paused_for_and_others_not() {
         let of_one = OfOne::ALL;
-        let options =
-            PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max: 8, of_one };
+        let options = PoolOptions {
+            name: "test",
+            threads: 1,
+            niceness: 10,
+            waiting_max: 8,
+            of_one,
+            long_max: 1,
+        };
         let pool = Pool::start(&options).expect("threads can be made");
         let pauses = Pauses::new([pool.clone()].into());
         let begun = Instant::now();

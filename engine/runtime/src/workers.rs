@@ -19,7 +19,8 @@
 //!
 //! So it is with documents, for an analyzer may make seconds of 80 KB: there an index is what a caller is there, and
 //! those of other indices have turns and a thread. How long one may take is bounded by whoever asks. Those of the
-//! same index wait for it where all threads but one have some of these.
+//! same index wait for it where all threads but one have some of these. Who asks for documents of many indices is not
+//! told from many who ask: so what turned out to be long never has the last thread, whosever it is ([`Cost`]).
 //!
 //! The lowest priority is a seventieth of what a thread of any other process gets on the same processor: a document
 //! of a second of work took more than a minute beside a compiler, while its writer waited. So documents have that of
@@ -47,8 +48,8 @@ use env::turns::Lane;
 use env::{Error, ErrorKind, Result};
 
 use crate::system::{self, ThreadClock};
-use line::Line;
-pub use line::OfOne;
+use line::{Begun, Line};
+pub use line::{Cost, OfOne};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -71,6 +72,8 @@ pub struct PoolOptions {
     pub waiting_max: usize,
     /// What of this one caller may have.
     pub of_one: OfOne,
+    /// Long jobs that may be at work beside each other, whosever they are.
+    pub long_max: usize,
 }
 
 impl PoolOptions {
@@ -79,7 +82,14 @@ impl PoolOptions {
         name: &'static str,
         Hashing { threads, waiting_max }: Hashing,
     ) -> Self {
-        Self { name, threads, niceness: NICENESS_LOW, waiting_max, of_one: OfOne::ALL }
+        Self {
+            name,
+            threads,
+            niceness: NICENESS_LOW,
+            waiting_max,
+            of_one: OfOne::ALL,
+            long_max: usize::MAX,
+        }
     }
 }
 
@@ -118,7 +128,7 @@ impl Shared {
     }
 
     /// The next job; `None` when the pool is closed and all jobs are done.
-    fn next(&self) -> Option<(Lane, Job)> {
+    fn next(&self) -> Option<Begun<Job>> {
         let mut queue = self.lock();
         loop {
             if let Some(taken) = queue.jobs.take() {
@@ -137,7 +147,10 @@ impl Pool {
     /// Starts the threads.
     pub fn start(options: &PoolOptions) -> Result<Self> {
         let shared = Arc::new(Shared {
-            queue: Mutex::new(Queue { jobs: Line::new(options.of_one), closed: false }),
+            queue: Mutex::new(Queue {
+                jobs: Line::new(options.of_one, options.long_max),
+                closed: false,
+            }),
             ready: Condvar::new(),
             clocks: Mutex::default(),
             begun: Counter::new(),
@@ -160,11 +173,11 @@ impl Pool {
                     if let Some(clock) = ThreadClock::of_this_thread() {
                         shared.clocks.lock().unwrap_or_else(PoisonError::into_inner).push(clock);
                     }
-                    while let Some((lane, job)) = shared.next() {
+                    while let Some(Begun { lane, cost, job }) = shared.next() {
                         shared.begun.add(1);
                         job();
                         shared.ended.add(1);
-                        shared.lock().jobs.end(lane);
+                        shared.lock().jobs.end(lane, cost);
                         system::give_back_if_asked();
                     }
                 })
@@ -190,12 +203,23 @@ impl Pool {
         what: &'static str,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
+        self.run_as(lane, Cost::Usual, what, job).await
+    }
+
+    /// As [`Pool::run_for`], of a job of which this is known.
+    pub async fn run_as<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        cost: Cost,
+        what: &'static str,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
         let (reply, answer) = env::reply::channel();
         let job: Job = Box::new(move || match catch_unwind(AssertUnwindSafe(job)) {
             Ok(value) => reply.send(value),
             Err(_) => drop(reply),
         });
-        if let Err((waiting, _)) = self.push(lane, job) {
+        if let Err((waiting, _)) = self.push(lane, cost, job) {
             return Err(Error::new(
                 ErrorKind::Busy,
                 format!("{what}: {waiting} jobs wait for a worker already"),
@@ -210,20 +234,20 @@ impl Pool {
     pub fn run_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {
         // A panic ends the job alone, as it does where somebody waits.
         let job = move || drop(catch_unwind(AssertUnwindSafe(job)));
-        if let Err((_, job)) = self.push(lane, Box::new(job)) {
+        if let Err((_, job)) = self.push(lane, Cost::Usual, Box::new(job)) {
             job();
         }
     }
 
     /// Lets a job wait for a thread; gives it back where too many do, with their number.
-    fn push(&self, lane: Lane, job: Job) -> std::result::Result<(), (usize, Job)> {
+    fn push(&self, lane: Lane, cost: Cost, job: Job) -> std::result::Result<(), (usize, Job)> {
         let Owner { shared, waiting_max, .. } = &*self.owner;
         let mut queue = shared.lock();
         if let Some(waiting) = queue.jobs.crowd(lane, *waiting_max) {
             shared.refused.add(1);
             return Err((waiting, job));
         }
-        queue.jobs.push(lane, job);
+        queue.jobs.push(lane, cost, job);
         drop(queue);
         shared.ready.notify_one();
         Ok(())
@@ -327,6 +351,7 @@ impl Workers {
                 niceness: NICENESS_LOWEST,
                 waiting_max: 1024,
                 of_one: OfOne::ALL,
+                long_max: usize::MAX,
             })?,
             documents: Pool::start(&PoolOptions {
                 name: "documents",
@@ -334,6 +359,7 @@ impl Workers {
                 niceness: NICENESS_LOW,
                 waiting_max: 1024,
                 of_one,
+                long_max: many - 1,
             })?,
             search: Pool::start(&PoolOptions {
                 name: "search",
@@ -341,6 +367,7 @@ impl Workers {
                 niceness: NICENESS_LOWEST,
                 waiting_max: 1024,
                 of_one,
+                long_max: usize::MAX,
             })?,
             short: Pool::start(&PoolOptions::awaited("short", Hashing::default()))?,
             bodies: Pool::start(&PoolOptions::awaited("bodies", Hashing::default()))?,
@@ -351,6 +378,7 @@ impl Workers {
                 niceness: 0,
                 waiting_max: usize::MAX,
                 of_one: OfOne::ALL,
+                long_max: usize::MAX,
             })?,
         })
     }
@@ -366,8 +394,15 @@ mod tests {
 
     fn pool(waiting_max: usize) -> Pool {
         let of_one = OfOne::ALL;
-        Pool::start(&PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max, of_one })
-            .expect("threads can be made")
+        Pool::start(&PoolOptions {
+            name: "test",
+            threads: 1,
+            niceness: 10,
+            waiting_max,
+            of_one,
+            long_max: 1,
+        })
+        .expect("threads can be made")
     }
 
     /// A job that runs until it is released; it is asked for on a thread of its own, as by another core.
@@ -513,6 +548,38 @@ mod tests {
         for job in [first, second] {
             assert_eq!(job.asks.join().expect("no panic"), Ok(()));
         }
+    }
+
+    /// Documents of six indices, whose clients had left, held all threads for half a minute.
+    #[test]
+    fn long_documents_of_many_indices_leave_a_thread_for_others() {
+        let workers = Workers::start(1, Hashing::default()).expect("threads can be made");
+        let (begins, begun) = mpsc::channel();
+        let mut releases = Vec::new();
+        let mut asks = Vec::new();
+        for lane in 1..=6 {
+            let (pool, begins) = (workers.documents.clone(), begins.clone());
+            let (release, released) = mpsc::channel::<()>();
+            releases.push(release);
+            asks.push(std::thread::spawn(move || {
+                let job = move || {
+                    begins.send(Lane(lane)).expect("the test listens");
+                    released.recv().expect("the test releases");
+                };
+                block_on(pool.run_as(Lane(lane), Cost::Long, "long", job))
+            }));
+        }
+        for _ in 0..3 {
+            begun.recv().expect("three of them begin");
+        }
+        while workers.documents.waiting_count() < 3 {
+            std::thread::yield_now();
+        }
+        let usual = Blocked::ask(&workers.documents, Lane(7), &begins);
+        assert_eq!(begun.recv(), Ok(Lane(7)));
+        usual.end();
+        releases.iter().for_each(|release| release.send(()).expect("it waits or runs"));
+        asks.drain(..).for_each(|ask| assert_eq!(ask.join().expect("no panic"), Ok(())));
     }
 
     #[test]

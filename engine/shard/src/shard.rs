@@ -367,6 +367,20 @@ impl<E: Env> Inner<E> {
         }
     }
 
+    /// As [`Self::work_on_document`], for one that turned out to be long.
+    pub(crate) async fn work_on_long_document<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> Result<T> {
+        let lane = Lane::of_id(self.id.index);
+        loop {
+            let done = self.env.spawn().work_on_long_document(lane, job.clone()).await;
+            if let Some(done) = self.unless_busy(done).await? {
+                return Ok(done);
+            }
+        }
+    }
+
     /// What a worker made; nothing, some time later, where too many wait for one.
     async fn unless_busy<T>(&self, done: env::Result<T>) -> Result<Option<T>> {
         match done {

@@ -18,7 +18,9 @@ use env::{Bytes, Clock, Env};
 use json::Value;
 use mapping::Mapping;
 use mapping::analysis::effort::{Exhausted, within};
-use mapping::document::{Arena, Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
+use mapping::document::{
+    Arena, Mode, Parsed, Parser, STEPS_FIRST, STEPS_HERE, STEPS_MAX, too_costly,
+};
 
 use base::planted::{Fault, planted};
 
@@ -142,15 +144,22 @@ impl<E: Env> Inner<E> {
         } else {
             let lease = self.lease.clone();
             let costly = WriteError::Document(Box::new(too_costly(&id)));
-            let job = move || {
+            let job = move |steps: u64| {
                 let mut arena = Arena::bounded(lease.total_bytes() / 4).paid_by(lease);
                 let whole = || read.read(&mut Parser::new(), source, &mut arena);
-                let done = within(STEPS_MAX, whole);
-                let done = done.map_or_else(|Exhausted| Err(costly), |(done, _)| done);
+                let done = within(steps, whole).map(|(done, _)| done);
                 arena.settle();
-                (done, arena)
+                done.map(|done| (done, arena))
             };
-            let (read, arena) = self.away(job).await?;
+            let again = job.clone();
+            let mut done = self.away(move || job(STEPS_FIRST)).await?;
+            if done.is_err() {
+                // It is long, and is begun anew where such never have all workers.
+                let long = self.work_on_long_document(move || again(STEPS_MAX)).await;
+                done =
+                    long.map_err(|error| WriteError::Failed { error, durable_unknown: false })?;
+            }
+            let (read, arena) = done.map_err(|Exhausted| costly)?;
             let (source, parsed) = read?;
             // It has an arena for itself: its number is that.
             let parsed = parsed.map(|parsed| match parsed {

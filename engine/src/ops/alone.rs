@@ -13,7 +13,7 @@ use cluster::Index;
 use env::{Bytes, Env};
 use json::Value;
 use mapping::analysis::effort::{Exhausted, within};
-use mapping::document::{Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
+use mapping::document::{Mode, Parsed, Parser, STEPS_HERE, too_costly};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
 use segment::section::Missing;
@@ -24,9 +24,10 @@ use super::limited::shows_all;
 use super::meaning::filter_of;
 use super::prepare::{PARSE_HERE_BYTES_MAX, Sketch, arena_of};
 use super::search::damaged;
-use crate::core::Core;
+use crate::core::{Core, Pass, Unread};
 use crate::error::{Error, Result};
 use crate::gate::Limits;
+use crate::left::Left;
 
 /// Decoded blocks of the dictionaries of one document.
 const CACHE_BYTES: usize = 1 << 20;
@@ -83,10 +84,12 @@ impl<E: Env> Core<E> {
         let (index, view) = match here {
             Some((made, _)) => made?,
             None => {
-                let made = self.work_on_document(index.uuid, || within(STEPS_MAX, make)).await;
-                let made =
-                    made.map_err(|_| Error::rejected("too many documents wait for a worker"))?;
-                made.map_err(|Exhausted| failure::of_mapping(too_costly(id)))?.0?
+                let made = {
+                    let read = |pass: Pass| within(pass.steps(), make).map(|(made, _)| made);
+                    self.read_on_worker(index.uuid, &Left::default(), read).await
+                };
+                let made = made.map_err(Unread::error)?;
+                made.map_err(|Exhausted| failure::of_mapping(too_costly(id)))??
             }
         };
         Ok(Alone { index, view, source })

@@ -21,7 +21,7 @@ use super::document::{
     self, SourceFilter, VersionType, WriteAction, WriteItem, WriteResult, Written,
 };
 use super::limited::Judged;
-use super::prepare::{Aim, Group, Rest};
+use super::prepare::{Aim, Group, Rest, Work};
 use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
@@ -31,6 +31,7 @@ use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
 use crate::index::single::{One, Purpose, resolve_one};
+use crate::left::Left;
 
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;
@@ -69,19 +70,22 @@ pub struct BulkReply {
 impl<E: Env> Core<E> {
     /// Does many writes. Items stand alone: one that fails leaves the others unharmed.
     pub async fn bulk(self: &Rc<Self>, gate: &dyn Gate, request: BulkRequest) -> BulkReply {
-        self.bulk_within(gate, request, None).await
+        self.bulk_within(gate, request, None, &Left::default()).await
     }
 
     /// As [`Core::bulk`], with memory that was taken for what the shards need: they take what it lacks, and what
-    /// they leave comes back once all have theirs.
+    /// they leave comes back once all have theirs. A document that waits for a worker when whoever asks has `left` is
+    /// given up; what has begun is done to its end.
     pub async fn bulk_within(
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: BulkRequest,
         room: Option<Taken>,
+        left: &Left,
     ) -> BulkReply {
         let begin = self.env.clock().monotonic();
-        let results = self.write_all(gate, "indices:data/write/bulk[s]", &request, room).await;
+        let results =
+            self.write_all(gate, "indices:data/write/bulk[s]", &request, room, left).await;
         let mut items = Vec::with_capacity(results.len());
         for (at, (item, (id, result))) in request.items.into_iter().zip(results).enumerate() {
             let id = id.or(item.id);
@@ -102,13 +106,27 @@ impl<E: Env> Core<E> {
         item: WriteItem,
         refresh: Refresh,
     ) -> Result<Written> {
+        self.write_for(gate, item, refresh, &Left::default()).await
+    }
+
+    /// As [`Core::write`], for somebody who may leave, as in [`Core::bulk_within`].
+    ///
+    /// # Errors
+    /// Why it was not done.
+    pub async fn write_for(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        item: WriteItem,
+        refresh: Refresh,
+        left: &Left,
+    ) -> Result<Written> {
         let action = match item.action {
             WriteAction::Delete => "indices:data/write/delete",
             WriteAction::Update => "indices:data/write/update",
             WriteAction::Index | WriteAction::Create => "indices:data/write/index",
         };
         let request = BulkRequest { items: vec![item], refresh };
-        let mut results = self.write_all(gate, action, &request, None).await;
+        let mut results = self.write_all(gate, action, &request, None, left).await;
         match results.pop() {
             Some((_, result)) => result,
             None => Err(Error::internal("a write without an answer")),
@@ -122,6 +140,7 @@ impl<E: Env> Core<E> {
         action: &'static str,
         request: &BulkRequest,
         mut room: Option<Taken>,
+        left: &Left,
     ) -> Vec<(Option<String>, Result<Written>)> {
         let spawn = self.env.spawn();
         let mut results: Vec<Option<Result<Written>>> = Vec::with_capacity(request.items.len());
@@ -154,11 +173,11 @@ impl<E: Env> Core<E> {
                 }
             }
         }
+        let work = Work { items, aims: &aims, left };
         for _ in 0..ROUNDS_MAX {
             let sent = self.send_groups(
                 gate.origin(),
-                items,
-                &aims,
+                work,
                 &mut groups,
                 &mut results,
                 (request.refresh, room.take()),
@@ -168,7 +187,7 @@ impl<E: Env> Core<E> {
                 groups.clear();
                 break;
             }
-            groups = self.widen(items, &aims, &groups, rests, &mut results).await;
+            groups = self.widen(work, &groups, rests, &mut results).await;
         }
         for at in groups.iter().flat_map(|group| &group.members) {
             let text = "the mapping changed too often while the documents were updated";
@@ -195,14 +214,14 @@ impl<E: Env> Core<E> {
     async fn send_groups(
         self: &Rc<Self>,
         origin: &Origin,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
+        work: Work<'_>,
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
         (refresh, mut room): (Refresh, Option<Taken>),
     ) -> Vec<Rest> {
         let room_bytes = room.as_ref().map_or(0, Taken::bytes);
-        let prepared = self.prepare(items, aims, groups, results, room_bytes).await;
+        let prepared = self.prepare(work, groups, results, room_bytes).await;
+        let Work { items, aims, .. } = work;
         let begun = self.env.clock().monotonic();
         let mut under_way = Vec::new();
         for (at, batch) in prepared.into_iter().enumerate() {

@@ -11,7 +11,7 @@ use base::hash::Map;
 use base::{PrimaryTerm, SeqNo};
 use cluster::{Command, Index, Outcome as ClusterOutcome};
 use env::budget::{Lease, Taken};
-use env::{Env, Spawn};
+use env::{Bytes, Env, Spawn};
 use mapping::analysis::effort::{Exhausted, within};
 use mapping::document::{Arena, Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
 use mapping::{Delta, Mapping};
@@ -21,9 +21,10 @@ use shard::{Check, Kind, Operation, Scripted, WriteBatch};
 use super::document::{Update, VersionType, WriteAction, WriteItem, Written};
 use super::failure;
 use super::slow::Phase;
-use crate::core::Core;
+use crate::core::{Core, Pass, Unread};
 use crate::error::{Error, Result};
 use crate::index::block::{self, Level};
+use crate::left::Left;
 
 /// How often documents are prepared again because the mapping changed under them.
 const ROUNDS_MAX: usize = 3;
@@ -55,11 +56,59 @@ struct Aside {
     read: Map<usize, Result<u32>>,
 }
 
+/// A document on its way to a worker: its position in the request, its id, whether it is routed, its text.
+type Away = (usize, String, bool, Bytes);
+
+/// What a worker reads documents into.
+struct Lent {
+    sketch: Sketch,
+    aside: Aside,
+    paying: Paying,
+    /// The first that is not read.
+    next: usize,
+}
+
+impl Lent {
+    /// Reads the documents that are not read yet.
+    ///
+    /// # Errors
+    /// They take more than there is for the first pass.
+    fn read(&mut self, docs: &[Away], pass: Pass) -> std::result::Result<(), Exhausted> {
+        let mut parser = Parser::new();
+        let mut steps = pass.steps();
+        while let Some((at, id, is_routed, source)) = docs.get(self.next) {
+            parser.set_routed(*is_routed);
+            let Self { sketch, aside, paying, .. } = self;
+            let parsed = match pass {
+                Pass::Long => parse_whole(sketch, &mut parser, id, source, &mut aside.arena),
+                Pass::First => {
+                    let read = || sketch.parse(&mut parser, id, source, &mut aside.arena);
+                    let (parsed, taken) = within(steps, read)?;
+                    steps -= taken;
+                    parsed
+                }
+            };
+            let paid = parsed.and_then(|doc| paying.pay(&mut aside.arena).map(|()| doc));
+            aside.read.insert(*at, paid);
+            self.next += 1;
+        }
+        Ok(())
+    }
+}
+
 /// An item that names an existing index.
 pub(super) struct Aim {
     pub(super) group: usize,
     pub(super) id: String,
     pub(super) routing: Option<String>,
+}
+
+/// The items of a request, where each of them goes, and whether somebody still waits for them.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub(super) items: &'a [WriteItem],
+    pub(super) aims: &'a [Option<Aim>],
+    pub(super) left: &'a Left,
 }
 
 /// What is left of a group whose batch stopped: an update needs fields first.
@@ -76,8 +125,7 @@ impl<E: Env> Core<E> {
     /// what they become is taken already.
     pub(super) async fn prepare(
         self: &Rc<Self>,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
+        work: Work<'_>,
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
         mut room_bytes: usize,
@@ -91,7 +139,7 @@ impl<E: Env> Core<E> {
                 let sketch = sketches
                     .entry(group.index.uuid)
                     .or_insert_with(|| Sketch::new(&group.index, &self.lease));
-                let parsed = self.parse_group(items, aims, group, sketch, results, room_bytes);
+                let parsed = self.parse_group(work, group, sketch, results, room_bytes);
                 let batch = parsed.await;
                 room_bytes = room_bytes.saturating_sub(batch.0.arena.size_bytes());
                 out[at] = Some(batch);
@@ -164,19 +212,19 @@ impl<E: Env> Core<E> {
     /// Parses the documents of one group by the sketched mapping, which grows on the way.
     async fn parse_group(
         self: &Rc<Self>,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
+        work: Work<'_>,
         group: &Group,
         sketch: &mut Sketch,
         results: &mut [Option<Result<Written>>],
         room_bytes: usize,
     ) -> Prepared {
+        let Work { items, aims, .. } = work;
         let mut aside = Aside { arena: arena_of(&self.lease), read: Map::default() };
         let mut paying = Paying::new(&self.lease, room_bytes);
         // May an executor still parse them?
         let mut here = !is_long_anywhere(items, group, sketch);
         if !here {
-            self.parse_away(items, aims, (group, 0), sketch, &mut paying, &mut aside).await;
+            self.parse_away(work, (group, 0), sketch, &mut paying, &mut aside).await;
         }
         let mut parser = self.parser.take();
         // The slow log tells what an updated document became, which its shard alone knows.
@@ -193,10 +241,8 @@ impl<E: Env> Core<E> {
                     Ok(script) if update.is_longer_than(PARSE_HERE_BYTES_MAX) => {
                         let own = update.clone();
                         let job = move || own.operation(script, told);
-                        let made = self.work_on_document(group.index.uuid, job).await;
-                        let made = made
-                            .map_err(|_| Error::rejected("too many documents wait for a worker"));
-                        made.map(|made| Kind::Update(Box::new(made)))
+                        let made = self.work_on_document(group.index.uuid, work.left, job).await;
+                        made.map_err(Unread::error).map(|made| Kind::Update(Box::new(made)))
                     }
                     Ok(script) => Ok(Kind::Update(Box::new(update.operation(script, told)))),
                     Err(error) => {
@@ -220,7 +266,7 @@ impl<E: Env> Core<E> {
                     };
                     if !here {
                         let rest = (group, place);
-                        self.parse_away(items, aims, rest, sketch, &mut paying, &mut aside).await;
+                        self.parse_away(work, rest, sketch, &mut paying, &mut aside).await;
                     }
                 }
                 let parsed = aside.read.remove(&at).unwrap_or_else(|| {
@@ -258,11 +304,11 @@ impl<E: Env> Core<E> {
     }
 
     /// Parses the documents of a group from this place on with a worker: they are large, or costly, and a core
-    /// would be held by them. Where the workers have no time nothing is read.
+    /// would be held by them. Where the workers have no time nothing is read, but for what is known to be long: that
+    /// is refused; and all where nobody waits for it any more.
     async fn parse_away(
         self: &Rc<Self>,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
+        work: Work<'_>,
         (group, from): (&Group, usize),
         sketch: &mut Sketch,
         paying: &mut Paying,
@@ -271,35 +317,41 @@ impl<E: Env> Core<E> {
         let mut docs = Vec::new();
         for (round, &at) in group.members[from..].iter().enumerate() {
             self.env.spawn().yield_at(round).await;
-            let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
+            let (item, Some(aim)) = (&work.items[at], &work.aims[at]) else { continue };
             if item.action != WriteAction::Delete && item.update.is_none() {
                 docs.push((at, aim.id.clone(), aim.routing.is_some(), item.source.clone()));
             }
         }
+        let docs = Arc::new(docs);
         // What was read before stays where it is, also where no worker takes the job.
         let empty = Aside { arena: arena_of(&self.lease), read: Map::default() };
         let unpaid = Paying::new(&self.lease, 0);
-        let taken = (std::mem::replace(aside, empty), std::mem::replace(paying, unpaid));
-        let lent = Arc::new(Mutex::new(Some((sketch.clone(), taken.0, taken.1))));
+        let lent = Lent {
+            sketch: sketch.clone(),
+            aside: std::mem::replace(aside, empty),
+            paying: std::mem::replace(paying, unpaid),
+            next: 0,
+        };
+        let lent = Arc::new(Mutex::new(Some(lent)));
         let job = {
-            let lent = Arc::clone(&lent);
-            move || {
+            let (lent, docs) = (Arc::clone(&lent), Arc::clone(&docs));
+            move |pass: Pass| {
                 let mut lent = lent.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some((sketch, aside, paying)) = &mut *lent else { return };
-                let mut parser = Parser::new();
-                for (at, id, is_routed, source) in docs {
-                    parser.set_routed(is_routed);
-                    let parsed = parse_whole(sketch, &mut parser, &id, &source, &mut aside.arena);
-                    let paid = parsed.and_then(|doc| paying.pay(&mut aside.arena).map(|()| doc));
-                    aside.read.insert(at, paid);
-                }
+                lent.as_mut().map_or(Ok(()), |lent| lent.read(&docs, pass))
             }
         };
         // Where it panicked the documents that it had begun with are as they were before.
-        let _done = self.work_on_document(group.index.uuid, job).await;
+        let done = self.read_on_worker(group.index.uuid, work.left, job).await;
         let back = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(back) = back {
-            (*sketch, *aside, *paying) = back;
+            if let Err(unread @ (Unread::BusyLong | Unread::Left)) = done {
+                for (at, ..) in &docs[back.next..] {
+                    aside.read.insert(*at, Err(unread.error()));
+                }
+            }
+            let failed = std::mem::take(&mut aside.read);
+            (*sketch, *aside, *paying) = (back.sketch, back.aside, back.paying);
+            aside.read.extend(failed);
         }
     }
 
@@ -319,12 +371,12 @@ impl<E: Env> Core<E> {
     /// Asks the cluster for the fields that stopped batches; the groups that are to be sent again.
     pub(super) async fn widen(
         self: &Rc<Self>,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
+        work: Work<'_>,
         groups: &[Group],
         rests: Vec<Rest>,
         results: &mut [Option<Result<Written>>],
     ) -> Vec<Group> {
+        let Work { items, aims, left } = work;
         let mut sketches: Map<[u8; 16], Sketch> = Map::default();
         let mut again = Vec::new();
         let mut arena = arena_of(&self.lease);
@@ -355,18 +407,23 @@ impl<E: Env> Core<E> {
                     self.env.spawn().yield_if_needed().await;
                 }
                 if is_long {
-                    let (mut own, update, id) = (sketch.clone(), update.clone(), aim.id.clone());
+                    let (own, update, id) = (sketch.clone(), update.clone(), aim.id.clone());
                     let is_routed = aim.routing.is_some();
-                    let job = move || {
-                        let mut parser = Parser::new();
+                    let job = move |pass: Pass| {
+                        let (mut own, mut parser) = (own, Parser::new());
                         parser.set_routed(is_routed);
                         for text in update.texts() {
                             let mut arena = arena_of(&own.lease);
-                            let _ = parse_whole(&mut own, &mut parser, &id, &text, &mut arena);
+                            let read = || own.parse(&mut parser, &id, &text, &mut arena);
+                            if let Err(exhausted) = within(pass.steps(), read)
+                                && pass == Pass::First
+                            {
+                                return Err(exhausted);
+                            }
                         }
-                        own
+                        Ok(own)
                     };
-                    if let Ok(own) = self.work_on_document(index.uuid, job).await {
+                    if let Ok(Ok(own)) = self.read_on_worker(index.uuid, left, job).await {
                         *sketch = own;
                     }
                 }

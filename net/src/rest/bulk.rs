@@ -151,7 +151,7 @@ async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> 
         spawn.yield_at(at).await;
     }
     let request = BulkRequest { items: writes, refresh };
-    let mut reply = call.core.bulk_within(call.gate, request, call.room.take()).await;
+    let mut reply = call.core.bulk_within(call.gate, request, call.room.take(), call.left).await;
     if refused.is_empty() {
         return reply;
     }

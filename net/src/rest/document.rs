@@ -84,7 +84,7 @@ pub(super) async fn answer_write<E: Env>(
     refresh: Refresh,
 ) -> Result<Reply> {
     let routing = item.routing.clone();
-    let done = call.core.write(call.gate, item, refresh).await?;
+    let done = call.core.write_for(call.gate, item, refresh, call.left).await?;
     let mut done = done;
     if done.result == WriteResult::Noop {
         // Elasticsearch counts no copies here, but does in a bulk request.

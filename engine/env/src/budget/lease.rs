@@ -168,6 +168,17 @@ impl Lease {
         self.is_below(SCARCE_PART)
     }
 
+    /// As [`Lease::add`], for work whose size only shows as it goes: it leaves as much to others as makes memory
+    /// scarce, so that some of it at once does not stop all that is small.
+    #[must_use]
+    pub fn add_leaving(&self, taken: &mut Option<Taken>, bytes: usize) -> bool {
+        let pool = &self.local.pool;
+        let spare = self.local.spare.load(Ordering::Relaxed);
+        let there = pool.free.load(Ordering::Relaxed).saturating_add(spare);
+        let left = there.checked_sub(bytes);
+        left.is_some_and(|left| left >= pool.total / SCARCE_PART) && self.add(taken, bytes)
+    }
+
     /// Whether less than one part in so many is left.
     pub fn is_below(&self, part: usize) -> bool {
         let pool = &self.local.pool;

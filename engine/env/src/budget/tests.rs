@@ -175,3 +175,17 @@ fn what_others_hold_is_within_reach_and_what_is_ones_own_is_not() {
     let _buffers = other.of(Holder::Writes).take(20 * MIB);
     assert!(!one.is_within_reach(40 * MIB, own), "shards do not give it back for that");
 }
+
+/// Four documents at a quarter of the budget each held all of it: writes of 44 KB were refused for half a minute.
+#[test]
+fn what_grows_as_it_goes_leaves_some_to_others() {
+    let budget = Budget::new(64 * MIB);
+    let (one, other) = (budget.lease(), budget.lease());
+    let mut documents = [const { None }; 4];
+    let grown = (0..64).filter(|at| one.add_leaving(&mut documents[at % 4], MIB)).count();
+    assert_eq!(grown, 56, "an eighth is left");
+    let small = other.take(4 * MIB).expect("there is some for others");
+    drop(small);
+    documents[0] = None;
+    assert!(one.add_leaving(&mut documents[1], MIB), "what came back is to be had again");
+}

@@ -379,7 +379,7 @@ impl Arena {
     fn pay(&mut self, bytes: usize) -> bool {
         let Some(payer) = &mut self.payer else { return true };
         let lacking = bytes.saturating_sub(self.paid_bytes).next_multiple_of(STEP_BYTES);
-        let has = payer.lease.add(&mut payer.ahead, lacking);
+        let has = payer.lease.add_leaving(&mut payer.ahead, lacking);
         if has {
             self.paid_bytes += lacking;
         }

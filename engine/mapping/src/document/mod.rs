@@ -39,6 +39,10 @@ pub use fault::immense;
 /// worker, which begins it anew.
 pub const STEPS_HERE: u64 = 256 << 10;
 
+/// Steps in which a worker reads documents whose cost nobody knows, a tenth of a second or so: more than many plain
+/// ones take. What takes more is long, and is begun anew among such.
+pub const STEPS_FIRST: u64 = 128 << 20;
+
 /// Steps that analyzers may take for one document, wherever: about a minute of a processor. What was acknowledged
 /// is read again whatever it takes.
 pub const STEPS_MAX: u64 = 32 << 30;
