@@ -11,6 +11,9 @@
 //! 4. A segment for which there is no memory becomes a file at once. No manifest names it before the next
 //!    flush, so what a crash leaves of it is cleared away as what a merge leaves.
 //!
+//! 5. No core, and no worker that others wait for, reads a document whose analyzers make much of little: how long
+//!    that takes only shows as it goes. Such are read when their turn is near, several at once, each by a worker.
+//!
 //! Four things overlap, so that replay is no slower than the writing was: chunks are read ahead of the
 //! one that is applied; a worker parses one of them; whatever no worker has begun when its turn
 //! comes is parsed here, so neither side waits for the other; and buffers are sealed, by a
@@ -30,7 +33,8 @@ use consensus::{Local, LogPosition, Replay};
 use env::reply::Answer;
 use env::{Clock, Env, Spawn, reply};
 use mapping::Mapping;
-use mapping::document::{Arena, Entries, Mode, Parsed, Parser};
+use mapping::analysis::effort::{Exhausted, within};
+use mapping::document::{Arena, Entries, Mode, Parsed, Parser, STEPS_HERE};
 use segment::Segment;
 
 use crate::apply;
@@ -48,6 +52,11 @@ const CHUNK_BYTES: usize = 1 << 20;
 const ARENA_BYTES: usize = 32 << 20;
 /// A longer document that is parsed alone is parsed on a worker.
 const ALONE_HERE_BYTES_MAX: usize = 16 << 10;
+/// Steps of analysis that all documents of a chunk may take where they are parsed together: more than a megabyte of
+/// plain text takes. Beyond them each may take what an executor gives; one that takes more is long.
+const CHUNK_STEPS: u64 = 16 << 20;
+/// Long documents that workers have at once.
+const LONG_AHEAD: usize = 3;
 /// Chunks that are read ahead.
 const CHUNKS_AHEAD: usize = 4;
 /// Chunks that workers have at once: one that is parsed, and the next.
@@ -298,6 +307,7 @@ impl<E: Env> Inner<E> {
         let mapping = self.mapping.borrow().clone();
         let shown = self.manifest.borrow().seq_no_next;
         let (mut prepared, mut parser) = (Prepared::new(Arc::new(frames)), Parser::new());
+        prepared.steps = 0;
         while prepared.step(&mut parser, shown, &mapping) {
             self.env.spawn().yield_if_needed().await;
         }
@@ -306,6 +316,7 @@ impl<E: Env> Inner<E> {
 
     async fn apply_prepared(self: &Rc<Self>, prepared: &Prepared) -> Result<()> {
         let mut docs = prepared.docs.iter();
+        let mut long = self.long_ones(prepared);
         let term_max = self.manifest.borrow().primary_term;
         let shown = self.manifest.borrow().seq_no_next;
         let seal_bytes = self.buffer_bytes_max() / SEAL_PART;
@@ -337,6 +348,15 @@ impl<E: Env> Inner<E> {
                         let (arena, doc) = self.parse_alone(op).await?;
                         self.apply_logged(frame, op, doc.map(|doc| arena.entries(doc))).await?;
                     }
+                    Doc::Long => {
+                        let (arena, doc) = match self.next_long(&mut long).await? {
+                            (arena, Doc::Read(doc)) => (arena, Some(doc)),
+                            (arena, Doc::Unread) => (arena, None),
+                            // There was no memory for several at once.
+                            (_, Doc::Later | Doc::Long) => self.parse_alone(op).await?,
+                        };
+                        self.apply_logged(frame, op, doc.map(|doc| arena.entries(doc))).await?;
+                    }
                 }
                 self.env.spawn().yield_if_needed().await;
             }
@@ -349,7 +369,7 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    /// Parses one document into an arena of its own: on a worker where it is long.
+    /// Parses one document into an arena of its own: on a worker where it is long, or its analyzers make much of it.
     async fn parse_alone(&self, op: &Logged) -> Result<(Arena, Option<usize>)> {
         let mapping = self.mapping.borrow().clone();
         let (id, source) = (op.id.clone(), op.source.clone().unwrap_or_default());
@@ -359,10 +379,58 @@ impl<E: Env> Inner<E> {
             match parsed(&mut Parser::new(), &mapping, &id, &source, &mut arena) {
                 Doc::Read(doc) => (arena, Some(doc)),
                 // It had room when it was written, but for what older versions let pass.
-                Doc::Unread | Doc::Later => (arena, None),
+                Doc::Unread | Doc::Later | Doc::Long => (arena, None),
             }
         };
-        if bytes <= ALONE_HERE_BYTES_MAX { Ok(job()) } else { self.work(job).await }
+        if bytes <= ALONE_HERE_BYTES_MAX
+            && let Ok((read, _)) = within(STEPS_HERE, job.clone())
+        {
+            return Ok(read);
+        }
+        self.work_on_long_document(job).await
+    }
+
+    /// The long documents of a chunk; workers begin with the first of them.
+    fn long_ones<'p>(self: &Rc<Self>, prepared: &'p Prepared) -> LongOnes<'p> {
+        let ops = prepared.frames.iter().flat_map(|frame| &frame.ops).zip(&prepared.docs);
+        let unsent = ops.filter(|(_, doc)| matches!(doc, Doc::Long)).map(|(op, _)| op).collect();
+        let mut long = LongOnes { unsent, sent: VecDeque::new() };
+        self.send_long(&mut long);
+        long
+    }
+
+    /// Gives workers as many long documents as they may have.
+    fn send_long(self: &Rc<Self>, long: &mut LongOnes<'_>) {
+        while long.sent.len() < LONG_AHEAD
+            && let Some(op) = long.unsent.pop_front()
+        {
+            let (reply, answer) = reply::channel();
+            let inner = Rc::clone(self);
+            let mapping = self.mapping.borrow().clone();
+            let (id, source) = (op.id.clone(), op.source.clone().unwrap_or_default());
+            let lease = self.lease.clone();
+            let job = move || {
+                // What it takes is paid for, since several are read at once (rule 3).
+                let mut arena = Arena::bounded(lease.total_bytes() / 4).paid_by(lease);
+                let doc = parsed(&mut Parser::new(), &mapping, &id, &source, &mut arena);
+                (arena, doc)
+            };
+            self.env.spawn().spawn(async move {
+                reply.send(inner.work_on_long_document(job).await);
+            });
+            long.sent.push_back(answer);
+        }
+    }
+
+    /// The next long document, once it is read; workers go on with those behind it.
+    async fn next_long(self: &Rc<Self>, long: &mut LongOnes<'_>) -> Result<(Arena, Doc)> {
+        let answer = long.sent.pop_front();
+        let read = match answer {
+            Some(answer) => answer.await.unwrap_or(Err(Error::Closed)),
+            None => Ok((Arena::new(), Doc::Later)),
+        };
+        self.send_long(long);
+        read
     }
 
     async fn apply_logged(
@@ -415,6 +483,14 @@ enum Doc {
     /// It is parsed when it is applied: those before it filled the arena. (An analyzer may make of a byte so many
     /// that a chunk of the log has more than any arena takes, or memory is there for.)
     Later,
+    /// It is read by a worker for itself, shortly before it is applied: its analyzers make much of it.
+    Long,
+}
+
+/// The long documents of a chunk, in its order.
+struct LongOnes<'p> {
+    unsent: VecDeque<&'p Logged>,
+    sent: VecDeque<Answer<Result<(Arena, Doc)>>>,
 }
 
 /// What a document of the log is found by. It was acknowledged, so it stays even where nothing can be read from it.
@@ -438,13 +514,15 @@ struct Prepared {
     arena: Arena,
     /// One an operation.
     docs: Vec<Doc>,
+    /// Steps of analysis that are left for all of them.
+    steps: u64,
     /// The next operation: its frame, and its place there.
     next: (usize, usize),
 }
 
 impl Prepared {
     fn new(frames: Arc<Vec<Frame>>) -> Self {
-        Self { frames, arena: Arena::new(), docs: Vec::new(), next: (0, 0) }
+        Self { frames, arena: Arena::new(), docs: Vec::new(), steps: CHUNK_STEPS, next: (0, 0) }
     }
 
     /// Parses the next document; false where there is none left.
@@ -458,7 +536,19 @@ impl Prepared {
         self.docs.push(match op.source.as_ref().filter(|_| op.seq_no >= shown) {
             None => Doc::Unread,
             Some(_) if self.arena.size_bytes() > ARENA_BYTES => Doc::Later,
-            Some(source) => parsed(parser, mapping, &op.id, source, &mut self.arena),
+            Some(source) => {
+                let read = || parsed(parser, mapping, &op.id, source, &mut self.arena);
+                match within(self.steps.max(STEPS_HERE), read) {
+                    Ok((doc, taken)) => {
+                        self.steps = self.steps.saturating_sub(taken);
+                        doc
+                    }
+                    Err(Exhausted) => {
+                        self.steps = 0;
+                        Doc::Long
+                    }
+                }
+            }
         });
         true
     }

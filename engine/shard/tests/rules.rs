@@ -4,12 +4,15 @@ mod harness;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::{PrimaryTerm, SeqNo};
 use env::{Clock, Env, Spawn};
 use harness::*;
-use shard::{Check, Conflict, Error, Outcome, Realtime, Shard, ShardConfig, WriteError};
+use mapping::analysis::Registry;
+use mapping::{Mapping, Settings};
+use shard::{Check, Conflict, Error, Outcome, Realtime, Setup, Shard, ShardConfig, WriteError};
 use sim::{Call, Sim};
 
 #[test]
@@ -576,4 +579,61 @@ fn what_fills_an_arena_is_found_after_a_crash_all_the_same() {
             assert_eq!(count_with(&view, "tag", &format!("t{n}")), 1, "{n}");
         }
     });
+}
+
+/// They were read by one worker, one after the other, and before it the merges of all shards.
+#[test]
+fn documents_of_much_work_are_read_again_by_several_workers() {
+    let analysis = json::json!({
+        "filter": {"here": {"type": "unique", "only_on_same_position": true}},
+        "analyzer": {"much": {
+            "tokenizer": "whitespace",
+            "filter": (std::iter::repeat_n("keyword_repeat", 12).chain(["here"]).collect::<Vec<_>>())
+        }}
+    });
+    let settings = Settings {
+        analysis: Registry::parse(&analysis).expect("known").into(),
+        ..Settings::default()
+    };
+    // In the order of the fields that the harness knows.
+    let fields = json::json!({"properties": {
+        "n": {"type": "long"},
+        "tag": {"type": "keyword"},
+        "text": {"type": "text", "analyzer": "much"}
+    }});
+    let mapping = Arc::new(Mapping::parse(&fields, Arc::new(settings)).expect("a mapping"));
+    let words = |n: usize| (0..60).map(|word| format!("w{n}x{word}")).collect::<Vec<_>>().join(" ");
+    let ops: Vec<Op> = (0..5)
+        .map(|n| {
+            let text = if n == 2 { "few words".to_owned() } else { words(n) };
+            let source = format!(r#"{{"text":"{text}","tag":"t{n}"}}"#);
+            Op { source: Some(source), ..delete(&format!("{n}")) }
+        })
+        .collect();
+    for bytes in [1 << 30, 16 << 20] {
+        let sim = Sim::new(14);
+        let set = || Setup { mapping: Arc::clone(&mapping), ..setup_with_memory(config(), bytes) };
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::create(&env, set()).await.expect("a new shard");
+            for answer in shard.write(batch_by(&mapping, &ops)).await {
+                answer.expect("memory for all");
+            }
+        });
+        sim.crash();
+        let env = sim.env();
+        sim.run(async {
+            let before = sim.jobs();
+            let shard = Shard::open(&env, set()).await.expect("sound");
+            // The chunk, and each of the four.
+            let jobs = sim.jobs() - before;
+            assert!(jobs >= 5, "{jobs}");
+            let view = shard.refresh().await.expect("memory for all");
+            for n in 0..5 {
+                let last = if n == 2 { "words".to_owned() } else { format!("w{n}x59") };
+                assert_eq!(count_with(&view, "text", &last), 1, "{n}");
+                assert_eq!(shown(&view, &n.to_string()).map(|(seq_no, ..)| seq_no), Some(n as u64));
+            }
+        });
+    }
 }

@@ -97,14 +97,18 @@ impl Op {
 
 /// The operations as a batch, parsed as `engine` does it.
 pub fn batch(ops: &[Op]) -> WriteBatch {
-    let mapping = mapping();
+    batch_by(&mapping(), ops)
+}
+
+/// The same, by another mapping.
+pub fn batch_by(mapping: &Mapping, ops: &[Op]) -> WriteBatch {
     let (mut arena, mut parser) = (Arena::new(), Parser::new());
     let ops = ops.iter().map(|op| {
         let kind = match &op.source {
             None => Kind::Delete,
             Some(source) => {
                 let parsed =
-                    parser.parse(&mapping, &op.id, source.as_bytes(), Mode::Strict, &mut arena);
+                    parser.parse(mapping, &op.id, source.as_bytes(), Mode::Strict, &mut arena);
                 let Ok(Parsed::Ready(doc)) = parsed else { panic!("{source}: {parsed:?}") };
                 let source = Bytes::from(source.clone().into_bytes());
                 Kind::Index { create: op.create, source, doc: doc as u32 }
