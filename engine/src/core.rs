@@ -318,6 +318,19 @@ impl<E: Env> Core<E> {
         self.work_unless_left(Pool::Documents(Lane::of_id(index)), left, job).await
     }
 
+    /// As [`Core::work`], for reading documents of an index again that were acknowledged once: long ones, which
+    /// never have the last worker.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub(crate) async fn work_on_kept_documents<T: Send + 'static>(
+        &self,
+        index: [u8; 16],
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> env::Result<T> {
+        self.work_as(Pool::LongDocuments(Lane::of_id(index)), job).await
+    }
+
     /// As [`Core::work_on_document`], for what may be long: it is begun twice then, the second time where such never
     /// have the last worker.
     ///

@@ -487,7 +487,7 @@ mod tests {
     /// Beside other processes a document had next to nothing of a processor, at the lowest priority.
     #[test]
     fn threads_that_read_documents_are_not_at_the_lowest_priority() {
-        let workers = Workers::start(1, Short::default()).expect("threads can be made");
+        let workers = Workers::start(1, Hashing::default()).expect("threads can be made");
         let of = |pool: &Pool| block_on(pool.run("niceness", system::niceness)).expect("it runs");
         // Whoever runs this may have lowered it for all.
         let at_least = |niceness: i32| niceness.max(system::niceness());

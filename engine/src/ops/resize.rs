@@ -501,7 +501,7 @@ impl<E: Env> Core<E> {
                 docs.iter().try_for_each(|doc| reading.read(&mut parser, doc))?;
                 Ok(reading)
             };
-            match self.work_on_document(uuid, job).await {
+            match self.work_on_kept_documents(uuid, job).await {
                 Ok(read) => return read,
                 Err(error) if error.kind == ErrorKind::Busy => self.env.clock().sleep(WAIT).await,
                 Err(error) => return Err(Error::internal(error.to_string())),
