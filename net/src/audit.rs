@@ -413,14 +413,16 @@ pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, names: &[String]) {
     }
 }
 
-/// May an index be made for documents? In strict mode its line comes first.
+/// May an index be made for documents? In strict mode its line comes first. While the log takes none anyhow, none is
+/// kept for later: the other documents of the request are answered, for they need no line.
 ///
 /// # Errors
 /// 503 in strict mode while the log takes no line.
 pub async fn may_make(audit: &Audit, now_ms: i64, facts: &Facts, name: &str) -> Result<()> {
     let mut all = borrowed(facts);
     all.extend([("action", AUTO_CREATE), ("index", name)]);
-    match audit.begin(now_ms, &all).await {
+    let is_strict = audit.strict_count().is_some();
+    match !is_strict || (audit.is_written().await && audit.begin(now_ms, &all).await) {
         true => Ok(()),
         false => Err(refusal()),
     }

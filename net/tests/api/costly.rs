@@ -15,7 +15,7 @@ fn long_word() -> String {
 
 /// The most steps that a request may take are a second of an optimized build: so many letters are more.
 fn endless_word() -> String {
-    "ab".repeat(1_000_000)
+    "ab".repeat(4_000_000)
 }
 
 async fn set_up(client: &mut Client) {
@@ -38,11 +38,12 @@ fn costly_texts_are_analyzed_on_a_worker_and_too_costly_ones_refused() {
         };
         let (short, for_short) = analyze("ab".to_owned()).await;
         let (long, for_long) = analyze(long_word()).await;
-        assert_eq!((short.status, long.status), (200, 200), "{}", long.text());
+        assert_eq!((short.status, long.status), (200, 200));
         assert_eq!(for_long, for_short + 1);
         let (refused, _) = analyze(endless_word()).await;
-        assert_eq!(refused.status, 400, "{}", refused.text());
-        assert!(refused.text().contains("the texts of the request are too costly"));
+        let told: String = refused.text().chars().take(400).collect();
+        assert_eq!(refused.status, 400, "{told}");
+        assert!(told.contains("the texts of the request are too costly"), "{told}");
     });
 }
 
