@@ -1,0 +1,251 @@
+//! Where an item of a write goes: the index that its name leads to, made where it is missing, and the shard in it.
+
+use std::collections::btree_map::Entry;
+
+use super::super::data_stream;
+use super::*;
+
+/// There are no pipelines: an index that names one takes no document, as where the pipeline is
+/// missing.
+fn without_pipelines(index: &Index) -> Result<()> {
+    for setting in ["index.default_pipeline", "index.final_pipeline"] {
+        if let Some(name) = index.settings.text(setting).filter(|name| *name != "_none") {
+            return Err(Error::illegal_argument(format!(
+                "pipeline with id [{name}] does not exist"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What a block answers.
+const BLOCKED: &str = "cluster_block_exception";
+
+/// Why an item came to no shard.
+pub(super) struct Astray {
+    /// The id that was made for it by then.
+    pub(super) id: Option<String>,
+    pub(super) error: Error,
+}
+
+impl From<Error> for Astray {
+    fn from(error: Error) -> Self {
+        Self { id: None, error }
+    }
+}
+
+/// What of an item says which index it goes to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name<'a> {
+    index: &'a str,
+    /// It must be an alias.
+    alias: bool,
+    /// It must be a data stream.
+    stream: bool,
+    /// It is made where it is missing.
+    makes: bool,
+}
+
+impl<'a> Name<'a> {
+    pub(super) fn of(item: &'a WriteItem) -> Self {
+        Self {
+            index: &item.index,
+            alias: item.require_alias,
+            stream: item.require_data_stream,
+            // A delete makes no index, unless the caller counts versions.
+            makes: item.action != WriteAction::Delete || item.version_type != VersionType::Internal,
+        }
+    }
+}
+
+/// An index that a name of the request led to.
+pub(super) struct Target {
+    pub(super) index: Arc<Index>,
+    pub(super) routing: Option<String>,
+    /// The name was a data stream.
+    pub(super) stream: Option<Arc<DataStream>>,
+    /// The alias that led here.
+    pub(super) via: Vec<String>,
+    /// Why the index takes no writes; told where nothing is wrong with the item itself.
+    pub(super) blocked: Option<Error>,
+}
+
+impl<E: Env> Core<E> {
+    /// The index behind each name of the request, made where it is missing.
+    pub(super) async fn targets<'a>(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        items: &'a [WriteItem],
+    ) -> BTreeMap<Name<'a>, Result<Target>> {
+        let mut targets = BTreeMap::new();
+        for (at, item) in items.iter().enumerate() {
+            self.env.spawn().yield_at(at).await;
+            let name = Name::of(item);
+            if let Entry::Vacant(entry) = targets.entry(name) {
+                entry.insert(self.target(gate, action, item, name.makes).await);
+            }
+        }
+        targets
+    }
+
+    async fn target(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        item: &WriteItem,
+        makes: bool,
+    ) -> Result<Target> {
+        let now_ms = self.now_ms();
+        let mut state = self.state();
+        let known = Arc::clone(&state);
+        let asked = Named { action, expression: &item.index, names: &*known, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let mut one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
+        if let One::Index { name, is_stream: true, .. } = &one
+            && let stream = state.data_streams.get(item.index.as_str())
+            && let Some(stream) = stream.or_else(|| state.data_stream_of(name))
+            && stream.rollover_on_write
+        {
+            // Only who may write makes the stream roll over.
+            gate::ask(gate, action, name, std::slice::from_ref(&item.index)).map_err(told)?;
+            self.roll_for_write(&stream.name.clone()).await?;
+            state = self.state();
+            one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
+        }
+        let (name, routing, is_stream) = match one {
+            One::Index { name, .. } | One::Missing { name }
+                if item.require_alias
+                    && !state.aliases.contains_key(name.as_str())
+                    && !state.aliases.contains_key(item.index.as_str()) =>
+            {
+                return Err(Error::new(
+                    404,
+                    "index_not_found_exception",
+                    format!(
+                        "no such index [{}] and [require_alias] request flag is [true] and [{}] is \
+                         not an alias",
+                        item.index, item.index
+                    ),
+                )
+                .with("index_uuid", "_na_")
+                .with("index", item.index.as_str()));
+            }
+            One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
+            One::Missing { name } => {
+                if !makes {
+                    gate.index(action, &name)?;
+                    return Err(Error::index_not_found(&name, "index_expression"));
+                }
+                gate.index(action, &name)?;
+                gate.index(limited::item_action(item.action), &name)?;
+                gate.index("indices:admin/auto_create", &name)?;
+                gate.may_make(&name).await?;
+                let only_stream = item.require_data_stream;
+                self.auto_create(gate, &item.index, &name, only_stream).await?;
+                // A template may have made a data stream of it.
+                match resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)? {
+                    One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
+                    One::Missing { name } => {
+                        return Err(Error::index_not_found(&name, "index_or_alias"));
+                    }
+                }
+            }
+        };
+        // A role may name the alias alone.
+        let via: Vec<String> =
+            (name != item.index).then(|| item.index.clone()).into_iter().collect();
+        gate::ask(gate, action, &name, &via).map_err(told)?;
+        if item.require_data_stream && !is_stream {
+            return Err(data_stream::is_none(&item.index));
+        }
+        let state = self.state();
+        let index =
+            state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
+        block::check_cluster(&state, Level::Write)?;
+        let blocked = block::check(index, Level::Write).err();
+        without_pipelines(index)?;
+        let stream = match is_stream {
+            true => {
+                state.data_streams.get(item.index.as_str()).or_else(|| state.data_stream_of(&name))
+            }
+            false => None,
+        };
+        let stream = stream.map(Arc::clone);
+        Ok(Target { index: Arc::clone(index), routing, stream, via, blocked })
+    }
+
+    /// Checks one item and finds its group.
+    pub(super) fn aim(
+        &self,
+        item: &WriteItem,
+        targets: &BTreeMap<Name<'_>, Result<Target>>,
+        groups: &mut Vec<Group>,
+        by_shard: &mut Map<ShardId, usize>,
+    ) -> std::result::Result<Aim, Astray> {
+        document::validate(item)?;
+        let target = match targets.get(&Name::of(item)) {
+            Some(Ok(target)) => target,
+            Some(Err(error)) => {
+                // A block is met by a document that has its id by then.
+                let is_blocked = error.kind == BLOCKED;
+                let id = (is_blocked && item.id.is_none()).then(|| self.make_id());
+                return Err(Astray { id, error: error.clone() });
+            }
+            None => return Err(Error::internal("a name that was not resolved").into()),
+        };
+        let index = &target.index;
+        if let Some(stream) = &target.stream {
+            data_stream::check_write(stream, item)?;
+        }
+        let routing = match (&item.routing, &target.routing) {
+            (Some(own), Some(alias)) if own != alias => {
+                return Err(Error::illegal_argument(format!(
+                    "Alias [{}] has index routing associated with it [{alias}], and was provided \
+                     with routing value [{own}], rejecting operation",
+                    item.index
+                ))
+                .into());
+            }
+            (own, alias) => own.clone().or_else(|| alias.clone()),
+        };
+        let id = item.id.clone().unwrap_or_else(|| self.make_id());
+        if routing.is_none() && index.mapping.routing_required() {
+            let error = routing_missing(&index.name, &id);
+            return Err(Astray { id: Some(id), error });
+        }
+        if let Some(error) = &target.blocked {
+            let is_made = item.id.is_none() && error.kind == BLOCKED;
+            return Err(Astray { id: is_made.then_some(id), error: error.clone() });
+        }
+        if target.stream.is_some() {
+            data_stream::check_timestamp(&item.source)?;
+        }
+        // A deletion keeps nothing of it.
+        if let Some(routing) =
+            routing.as_deref().filter(|text| text.len() > mapping::TERM_BYTES_MAX)
+            && item.action != WriteAction::Delete
+        {
+            let error = mapping::document::immense("_routing", routing.as_bytes());
+            return Err(Astray { id: Some(id), error: failure::of_mapping(error) });
+        }
+        let number = Route::of(&index.settings).shard(&id, routing.as_deref());
+        let shard = ShardId { index: index.uuid, number };
+        let group = *by_shard.entry(shard).or_insert_with(|| {
+            groups.push(Group { index: Arc::clone(index), number, members: Vec::new() });
+            groups.len() - 1
+        });
+        Ok(Aim { group, id, routing })
+    }
+}
+
+/// 400 where the mapping asks for a routing value and none came.
+pub(crate) fn routing_missing(index: &str, id: &str) -> Error {
+    Error::new(
+        400,
+        "routing_missing_exception",
+        format!("routing is required for [{index}]/[{id}]"),
+    )
+    .with("index_uuid", "_na_")
+    .with("index", index)
+}
