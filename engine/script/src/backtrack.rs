@@ -27,8 +27,8 @@ const LIMITS: [usize; 3] = [1_000, 10_000, 100_000];
 /// What a look at the text costs, with what the engine does until the next, in steps of [`Effort`].
 const LOOK: u64 = 64;
 
-/// What a look costs more for so many bytes of the text, where it may be at a part that an automaton finds and that
-/// reads on to the end. Few read so far: those that do take some fifty times as much.
+/// What a look costs more for so many bytes that it may read, where it may be at a part that an automaton finds
+/// ([`Reach`]). Few read so far: those that do take some fifty times as much.
 const FAR_BYTES: u64 = 16;
 
 /// How much searches may do. A step is about a nanosecond.
@@ -58,6 +58,8 @@ impl Effort for Unbounded {
 struct Looked<'t> {
     text: &'t str,
     looks: Cell<u64>,
+    /// What a look costs.
+    look: u64,
 }
 
 impl Input for Looked<'_> {
@@ -105,8 +107,81 @@ pub(crate) struct Compiled {
     /// With less, in order, where it backtracks.
     shorter: Vec<Regex>,
     backtracks: bool,
-    /// Something in it repeats without end.
-    reads_far: bool,
+    reach: Reach,
+}
+
+/// How far a part of a pattern reads that is handed to an automaton, and so is one look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// As far as the part is long.
+    Part,
+    /// To the end of so many words, or of the blanks between them.
+    Words(u64),
+    /// To the end of the text.
+    End,
+}
+
+impl Reach {
+    /// Of all such parts of a program, as the engine prints it.
+    fn of(program: &str) -> Self {
+        let parts = program.split("pattern: \"").skip(1);
+        let parts = parts.map(|rest| rest.split("\", capture_groups").next().unwrap_or(rest));
+        parts.map(Self::of_part).fold(Self::Part, Self::or)
+    }
+
+    /// Of one of them, whose backslashes are doubled.
+    fn of_part(part: &str) -> Self {
+        let has = |words: &[&str]| words.iter().any(|word| part.contains(word));
+        let repeats = part.matches(['*', '+']).count() + part.matches(",}").count();
+        if repeats == 0 {
+            return Self::Part;
+        }
+        // They match letters and blanks alike, or may.
+        let mixed =
+            [".", "[^", "[:", "&&", "\\S", "\\D", "\\W", "\\P", "\\H", "\\N", "\\X", "\\x", "\\u"];
+        let classes = part.split("\\p{").skip(1);
+        let is_mixed = has(&mixed)
+            || classes.into_iter().any(|class| !class.starts_with(['L', 'N', 'M', 'l', 'n', 'm']));
+        let has_blanks = part.contains(char::is_whitespace)
+            || has(&["\\s", "\\h", "\\v", "\\t", "\\n", "\\r", "\\R", "\\f"]);
+        // Together they may be repeated: then words and blanks follow each other to the end.
+        let together = has(&["[", ")*", ")+", "){"]);
+        match is_mixed || (has_blanks && together) {
+            true => Self::End,
+            false => Self::Words(repeats as u64),
+        }
+    }
+
+    /// The farther of both.
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::End, _) | (_, Self::End) => Self::End,
+            (Self::Words(one), Self::Words(two)) => Self::Words(one.max(two)),
+            (Self::Part, other) => other,
+            (one, Self::Part) => one,
+        }
+    }
+
+    /// Bytes of this text, at most.
+    fn bytes(self, text: &str) -> u64 {
+        match self {
+            Self::Part => 0,
+            Self::Words(count) => longest_run(text).saturating_mul(count),
+            Self::End => text.len() as u64,
+        }
+    }
+}
+
+/// The most bytes in a row that are all blank, or all not.
+fn longest_run(text: &str) -> u64 {
+    let (mut longest, mut begun, mut was_blank) = (0, 0, false);
+    for (at, c) in text.char_indices() {
+        if c.is_whitespace() != was_blank {
+            longest = longest.max(at - begun);
+            (begun, was_blank) = (at, !was_blank);
+        }
+    }
+    longest.max(text.len() - begun) as u64
 }
 
 impl Compiled {
@@ -121,13 +196,19 @@ impl Compiled {
         };
         let [shorter @ .., all] = LIMITS;
         let regex = compile(all)?;
-        let backtracks = is_tried(&regex);
+        let program = program(&regex);
+        let backtracks = !program.starts_with(REGULAR);
         let shorter = match backtracks {
             true => shorter.into_iter().map(compile).collect::<Result<_, _>>()?,
             false => Vec::new(),
         };
-        let reads_far = body.contains(['*', '+']) || body.contains(",}");
-        Ok(Self { regex, shorter, backtracks, reads_far })
+        let reach = if backtracks { Reach::of(&program) } else { Reach::Part };
+        Ok(Self { regex, shorter, backtracks, reach })
+    }
+
+    fn looked<'t>(&self, text: &'t str) -> Looked<'t> {
+        let look = LOOK + self.reach.bytes(text) / FAR_BYTES;
+        Looked { text, looks: Cell::new(0), look }
     }
 
     /// As it is without any bound but the last.
@@ -140,7 +221,7 @@ impl Compiled {
         if !self.backtracks {
             return self.regex.is_match(text).unwrap_or(false);
         }
-        let text = Looked { text, looks: Cell::new(0) };
+        let text = self.looked(text);
         let found = |regex: &Regex| regex.is_match(&text).map(|is| is.then_some(()));
         self.search(&text, effort, found).is_some()
     }
@@ -163,8 +244,7 @@ impl Compiled {
         effort: &impl Effort,
         run: impl Fn(&Regex) -> fancy_regex::Result<Option<T>>,
     ) -> Option<T> {
-        let far = if self.reads_far { text.text.len() as u64 / FAR_BYTES } else { 0 };
-        let look = LOOK + far;
+        let look = text.look;
         for (regex, limit) in self.shorter.iter().chain([&self.regex]).zip(LIMITS) {
             // What it takes is known behind it.
             let most = look.saturating_mul(limit as u64);
@@ -202,7 +282,7 @@ impl Compiled {
             }
             return;
         }
-        let looked = Looked { text, looks: Cell::new(0) };
+        let looked = self.looked(text);
         let (mut from, mut last) = (0, None);
         while from <= text.len()
             && let Some(spans) = self.find(&looked, from, effort)
@@ -227,15 +307,18 @@ fn spans_of(captures: &Captures<'_, str>, spans: &mut Spans) {
     );
 }
 
-/// Does the engine try this pattern, where no automaton finds it? Only what it shows of itself tells.
-fn is_tried(regex: &Regex) -> bool {
+/// So the engine prints what an automaton finds as a whole.
+const REGULAR: &str = "wrapped Regex";
+
+/// What the engine makes of a pattern, as it prints it: only that tells what is tried, and what automata find.
+fn program(regex: &Regex) -> String {
     struct Shown<'r>(&'r Regex);
     impl fmt::Display for Shown<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             self.0.debug_print(f)
         }
     }
-    !Shown(regex).to_string().starts_with("wrapped Regex")
+    Shown(regex).to_string()
 }
 
 #[cfg(test)]
@@ -283,6 +366,35 @@ mod tests {
             let compiled = Compiled::new(pattern).expect("a pattern");
             assert_eq!(compiled.backtracks, tried, "{pattern}");
         }
+    }
+
+    /// Ordinary patterns cost what they do: a document of 200 KB was refused, and whatever highlighted it.
+    #[test]
+    fn a_look_costs_what_it_may_read() {
+        for (pattern, reach) in [
+            (r"(\w+)\s+\1", Reach::Part),
+            (r"\s+(?!$)", Reach::Part),
+            (r#"(['"])(.*?)\1"#, Reach::Part),
+            (r"<(\w+)[^>]*>.*?</\1>", Reach::Part),
+            (r"(?<=[a-z])(?=[A-Z])", Reach::Part),
+            (r"\b(?!the)\w+ing\b", Reach::Words(1)),
+            (r"(?!x)\w+\s+\w+", Reach::Words(3)),
+            (r"(?=.*[0-9])[a-z]+", Reach::End),
+            (r"(?![0-9])[\w\s]+x", Reach::End),
+            (r"(?!x)(\w+\s+)+", Reach::End),
+            (r"(?!x)[\x09-z]+", Reach::End),
+            (r"(?!x)\p{L}+", Reach::Words(1)),
+            (r"(?!x)\p{Zs}+\w", Reach::End),
+        ] {
+            let compiled = Compiled::new(pattern).expect("a pattern");
+            assert!(compiled.backtracks, "{pattern}");
+            assert_eq!(compiled.reach, reach, "{pattern}: {}", program(&compiled.regex));
+        }
+        assert_eq!(longest_run("ab  cde\u{3000} é"), 4);
+        assert_eq!((longest_run(""), longest_run("   "), longest_run("aaaa")), (0, 3, 4));
+        let text = "one two two three ".repeat(3_000);
+        let (spent, count) = took(r"(\w+)\s+\1", &text);
+        assert!(count >= 3_000 && spent < 1_000 * text.len() as u64, "{spent} for {count}");
     }
 
     #[test]

@@ -222,7 +222,8 @@ impl<'t> Addresses<'t> {
         match end {
             Some(end) => Some(self.tail(end)),
             None => {
-                self.no_host = last;
+                // Behind a hyphen that begins no part, one may begin that is good.
+                self.no_host = if self.byte(at) == Some(b'-') { at + 1 } else { last };
                 None
             }
         }
@@ -325,6 +326,8 @@ mod tests {
             "localhost",
             "\u{b}",
             "~",
+            ".-",
+            ".com",
         ];
         let mut count = 0;
         let mut random = 0x9e37_79b9_7f4a_7c15u64;
