@@ -1,6 +1,7 @@
 //! Rights that end while a command is on its way to the core that keeps the state.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use authz::password::PasswordHash;
@@ -8,7 +9,7 @@ use authz::record::role::{Descriptor, Role};
 use authz::record::user::{Realm, User};
 use authz::token::Keys;
 use authz::{Command, Error, Keeper, Need, Outcome, Principal, Right, Secret, Store};
-use sim::Sim;
+use sim::{Sim, SimEnv};
 
 const MANAGE: &str = "cluster:admin/xpack/security/user/put";
 
@@ -34,6 +35,13 @@ fn user(name: &str) -> Command {
     Command::PutUser { user, keep_password: false, withdraws: None, by: None }
 }
 
+async fn started(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
+    let preset = Some(Secret::new("secret".to_owned()));
+    let started = Store::start(env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
+    let (store, keeper, _) = started.expect("opens");
+    (store, keeper)
+}
+
 fn right(keeper: &Keeper) -> Right {
     let state = keeper.state();
     let vic = Arc::clone(state.user("vic").expect("there"));
@@ -47,10 +55,7 @@ fn a_right_that_ends_on_the_way_does_nothing_more() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let preset = Some(Secret::new("secret".to_owned()));
-        let started =
-            Store::start(&env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
-        let (_store, keeper, _) = started.expect("opens");
+        let (_store, keeper) = started(&env).await;
         for (way, end) in [
             ("role", role(&[])),
             ("roles", Command::DeleteRoles { names: vec!["mighty".into()] }),
@@ -93,10 +98,7 @@ fn a_right_to_own_keys_is_one_as_long_as_it_is_held() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let preset = Some(Secret::new("secret".to_owned()));
-        let started =
-            Store::start(&env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
-        let (_store, keeper, _) = started.expect("opens");
+        let (_store, keeper) = started(&env).await;
         keeper.ask(role(&["manage_own_api_key"])).await.expect("kept");
         keeper.ask(user("vic")).await.expect("kept");
         const CREATE: &str = "cluster:admin/xpack/security/api_key/create";

@@ -340,17 +340,21 @@ impl<E: Env> Inner<E> {
         answer.await.unwrap_or(Err(Error::Closed))
     }
 
+    /// Asks for work on a worker; again while too many wait there.
+    async fn until_taken<T>(&self, ask: impl AsyncFn() -> env::Result<T>) -> Result<T> {
+        loop {
+            if let Some(done) = self.unless_busy(ask().await).await? {
+                return Ok(done);
+            }
+        }
+    }
+
     /// Runs `job` on a worker; tries again while too many wait there.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Clone + Send + 'static,
     ) -> Result<T> {
-        loop {
-            let done = self.env.spawn().work(job.clone()).await;
-            if let Some(done) = self.unless_busy(done).await? {
-                return Ok(done);
-            }
-        }
+        self.until_taken(async || self.env.spawn().work(job.clone()).await).await
     }
 
     /// As [`Self::work`], for reading a document: those of other indices do not stand behind it.
@@ -359,12 +363,7 @@ impl<E: Env> Inner<E> {
         job: impl FnOnce() -> T + Clone + Send + 'static,
     ) -> Result<T> {
         let lane = Lane::of_id(self.id.index);
-        loop {
-            let done = self.env.spawn().work_on_document(lane, job.clone()).await;
-            if let Some(done) = self.unless_busy(done).await? {
-                return Ok(done);
-            }
-        }
+        self.until_taken(async || self.env.spawn().work_on_document(lane, job.clone()).await).await
     }
 
     /// As [`Self::work_on_document`], for one that turned out to be long.
@@ -373,12 +372,8 @@ impl<E: Env> Inner<E> {
         job: impl FnOnce() -> T + Clone + Send + 'static,
     ) -> Result<T> {
         let lane = Lane::of_id(self.id.index);
-        loop {
-            let done = self.env.spawn().work_on_long_document(lane, job.clone()).await;
-            if let Some(done) = self.unless_busy(done).await? {
-                return Ok(done);
-            }
-        }
+        let spawn = self.env.spawn();
+        self.until_taken(async || spawn.work_on_long_document(lane, job.clone()).await).await
     }
 
     /// What a worker made; nothing, some time later, where too many wait for one.

@@ -13,7 +13,7 @@ use crate::error::Error;
 /// On an executor.
 pub(super) const STEPS_HERE: u64 = document::STEPS_HERE;
 
-/// On a worker for short jobs, where somebody's password may wait behind it: some ten milliseconds.
+/// On the worker for short jobs, where somebody else's short search waits behind it: some ten milliseconds.
 pub(super) const STEPS_SHORT: u64 = 8 << 20;
 
 /// For the filter of an alias, which is judged where it is put.
