@@ -179,6 +179,12 @@ impl Lease {
         left.is_some_and(|left| left >= pool.total / SCARCE_PART) && self.add(taken, bytes)
     }
 
+    /// As [`Lease::take`], for work whose size only shows as it goes: see [`Lease::add_leaving`].
+    pub fn take_leaving(&self, bytes: usize) -> Option<Taken> {
+        let mut taken = None;
+        if self.add_leaving(&mut taken, bytes) { taken } else { None }
+    }
+
     /// Whether less than one part in so many is left.
     pub fn is_below(&self, part: usize) -> bool {
         let pool = &self.local.pool;

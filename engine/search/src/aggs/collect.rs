@@ -132,6 +132,12 @@ pub struct Account {
     pairs_max: u64,
 }
 
+/// What is asked of the lease first: few aggregations need more.
+const FIRST_STEP_BYTES: usize = 64 << 10;
+
+/// An account up to here may take the last of the lease.
+const SMALL_BYTES: usize = 4 << 20;
+
 /// What is asked of the lease at once.
 const STEP_BYTES: usize = 1 << 20;
 
@@ -197,9 +203,11 @@ impl Account {
 
     #[cold]
     fn take(&mut self) {
-        let wanted = (self.used_bytes - self.taken_bytes).max(STEP_BYTES);
+        let is_first = self.taken_bytes == 0;
+        let step = if is_first { FIRST_STEP_BYTES } else { STEP_BYTES };
+        let wanted = (self.used_bytes - self.taken_bytes).max(step);
         let given = match &self.lease {
-            Some(lease) => match lease.take(wanted) {
+            Some(lease) => match self.ask(lease, wanted) {
                 Some(taken) => {
                     self.taken.push(taken);
                     true
@@ -219,6 +227,13 @@ impl Account {
             return;
         }
         self.taken_bytes += wanted;
+    }
+
+    /// What has grown large leaves room to what is small: one caller's buckets by the million do not stop
+    /// another's ten.
+    fn ask(&self, lease: &Lease, wanted: usize) -> Option<Taken> {
+        let is_small = self.taken_bytes + wanted <= SMALL_BYTES;
+        if is_small { lease.take(wanted) } else { lease.take_leaving(wanted) }
     }
 
     /// Gives away what was taken, with what it was taken for.
@@ -361,5 +376,24 @@ impl Group {
             }
         }
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use env::budget::Budget;
+
+    #[test]
+    fn a_large_account_leaves_room_to_small_ones() {
+        let budget = Budget::new(64 << 20);
+        let mut large = Account::new(Some(budget.lease()));
+        while large.fault().is_none() {
+            large.grow(1 << 20);
+        }
+        let mut small = Account::new(Some(budget.lease()));
+        (0..3).for_each(|_| small.grow(1 << 20));
+        assert!(small.fault().is_none(), "{:?}", small.fault());
+        assert!(large.fault().is_some_and(|error| error.to_string().contains("Data too large")));
     }
 }
