@@ -1,4 +1,4 @@
-//! What does it cost to store documents, to get one, and to merge them?
+//! What does it cost to store documents, to get one, and to merge them? With a dictionary, and without.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -63,10 +63,32 @@ fn stored(c: &mut Criterion) {
     group.bench_function("merge", |b| {
         b.iter(|| {
             let mut go_on = |_| ControlFlow::Continue(());
-            black_box(merge(&inputs, SegmentId(9), &mut go_on).expect("whole").0.len())
+            black_box(merge(&inputs, SegmentId(9), None, &mut go_on).expect("whole").0.len())
+        });
+    });
+    let mut go_on = |_| ControlFlow::Continue(());
+    let (file, _) = merge(&inputs, SegmentId(9), None, &mut go_on).expect("whole");
+    eprintln!("twice that in {} stored with a dictionary", file.len());
+    let shared = Segment::open(SegmentId(9), Bytes::from(file), Check::Full).expect("just merged");
+    let dictionary = shared.stored().and_then(|stored| stored.dictionary()).expect("it has one");
+    let shared_inputs = [(shared.clone(), None)];
+    group.bench_function("merge with the same dictionary", |b| {
+        b.iter(|| {
+            let mut go_on = |_| ControlFlow::Continue(());
+            let made = merge(&shared_inputs, SegmentId(9), Some(dictionary), &mut go_on);
+            black_box(made.expect("whole").0.len())
         });
     });
     group.sample_size(100).throughput(Throughput::Elements(1));
+    let mut reader_of_short = shared.stored().expect("written").reader();
+    let mut n = 0;
+    group.bench_function("get anywhere with a dictionary", |b| {
+        b.iter(|| {
+            n += 1;
+            let doc = spread(n) % u64::from(2 * COUNT);
+            black_box(reader_of_short.get(DocId(doc as u32)).expect("whole").len())
+        });
+    });
     let mut reader = stored.reader();
     let mut n = 0;
     group.bench_function("get anywhere", |b| {

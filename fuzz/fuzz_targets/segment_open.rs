@@ -29,7 +29,7 @@ fuzz_target!(init: base::hash::fix_seed(), |input: &[u8]| {
     };
     read(&segment);
     let merged =
-        merge(&[(segment, None)], SegmentId(2), &mut |_| std::ops::ControlFlow::Continue(()));
+        merge(&[(segment, None)], SegmentId(2), None, &mut |_| std::ops::ControlFlow::Continue(()));
     if damages.is_empty() {
         let (bytes, _) = merged.expect("a whole segment is merged");
         assert_eq!(

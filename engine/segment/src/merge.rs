@@ -19,6 +19,7 @@ use std::sync::Arc;
 use base::{FieldNo, SegmentId};
 
 use crate::bkd::merge::merge_points;
+use crate::bytes::zblock::Dictionary;
 use crate::columns::merge::{merge_binary, merge_numeric, merge_ordinals, merged_ranks};
 use crate::docmap::DocMap;
 use crate::error::{Error, Result};
@@ -35,7 +36,7 @@ use crate::verify;
 use crate::writer::{DOC_COUNT_MAX, SegmentWriter, TermBlocks};
 
 /// Merges `inputs`, each with its alive documents, to segment `id`: gives the bytes of its file,
-/// and where each document went.
+/// and where each document went. Their sources are compressed with `dictionary`, or with one that is made of them.
 ///
 /// # Errors
 /// [`Error::Cancelled`] where the watch breaks; [`Error::Input`] where an input is damaged;
@@ -43,6 +44,7 @@ use crate::writer::{DOC_COUNT_MAX, SegmentWriter, TermBlocks};
 pub fn merge(
     inputs: &[(Segment, Option<Arc<Live>>)],
     id: SegmentId,
+    dictionary: Option<&Dictionary>,
     watch: &mut Watch<'_>,
 ) -> Result<(Vec<u8>, DocMap)> {
     let mut afresh = Vec::with_capacity(inputs.len());
@@ -50,7 +52,7 @@ pub fn merge(
         let opened = segment.afresh().map_err(|error| of_input(segment, error))?;
         afresh.push((opened, live.clone()));
     }
-    merge_afresh(&afresh, id, watch).map_err(|error| blame(&afresh, error))
+    merge_afresh(&afresh, id, dictionary, watch).map_err(|error| blame(&afresh, error))
 }
 
 /// Finds the input that an error is of: readers do not tell whose bytes they read.
@@ -80,6 +82,7 @@ fn of_input(segment: &Segment, error: Error) -> Error {
 fn merge_afresh(
     inputs: &[(Segment, Option<Arc<Live>>)],
     id: SegmentId,
+    dictionary: Option<&Dictionary>,
     watch: &mut Watch<'_>,
 ) -> Result<(Vec<u8>, DocMap)> {
     let map =
@@ -117,7 +120,7 @@ fn merge_afresh(
         merge.columns(field)?;
         merge.points(field)?;
     }
-    merge.stored()?;
+    merge.stored(dictionary)?;
     // What an inner loop met and could not say.
     if let Some(fault) = merge.segments.iter().find_map(|segment| segment.fault()) {
         return Err(fault.clone());
@@ -244,8 +247,8 @@ impl<'a> Merge<'a> {
         merge_points(&mut self.writer, field, &trees, self.map, &mut self.steps)
     }
 
-    fn stored(&mut self) -> Result<()> {
+    fn stored(&mut self, dictionary: Option<&Dictionary>) -> Result<()> {
         let stored: Vec<_> = self.segments.iter().map(|segment| segment.stored()).collect();
-        merge_stored(&mut self.writer, &stored, self.map, &mut self.steps)
+        merge_stored(&mut self.writer, &stored, self.map, dictionary, &mut self.steps)
     }
 }

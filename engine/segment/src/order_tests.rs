@@ -134,8 +134,9 @@ fn documents_that_stand_otherwise_are_found() {
     assert!(damages[0].to_string().contains("order of the segment"), "{}", damages[0]);
     let segment = Segment::open(SegmentId(1), Bytes::from(rotten), Check::Full).expect("opens");
     let sound = open(2, &file(2, Some(&order), &[(2, Some(1), None)]));
-    let merged =
-        merge(&[(segment, None), (sound, None)], SegmentId(3), &mut |_| ControlFlow::Continue(()));
+    let merged = merge(&[(segment, None), (sound, None)], SegmentId(3), None, &mut |_| {
+        ControlFlow::Continue(())
+    });
     let Err(Error::Input { segment: SegmentId(1), error }) = merged else { panic!("{merged:?}") };
     assert!(matches!(*error, Error::Malformed { section: SectionKind::Order, .. }));
 }
@@ -206,7 +207,7 @@ proptest! {
             inputs.push((segment, Some(Arc::new(live))));
         }
         let expected = in_order(&keys, expected);
-        let (bytes, map) = merge(&inputs, SegmentId(99), &mut |_| ControlFlow::Continue(())).expect("merged");
+        let (bytes, map) = merge(&inputs, SegmentId(99), None, &mut |_| ControlFlow::Continue(())).expect("merged");
         prop_assert_eq!(map.doc_count() as usize, expected.len());
         if expected.is_empty() {
             return Ok(());

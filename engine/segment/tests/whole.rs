@@ -53,7 +53,7 @@ proptest! {
             expected.extend(alive.map(|(doc, _)| doc.clone()));
             segments.push((open(id, seal(id, &docs)), Some(Arc::new(live))));
         }
-        let (bytes, map) = merge(&segments, NEW, &mut go_on).unwrap();
+        let (bytes, map) = merge(&segments, NEW, None, &mut go_on).unwrap();
         prop_assert_eq!(map.doc_count() as usize, expected.len());
         prop_assert_eq!(verify(NEW, Bytes::from(bytes.clone())), []);
         prop_assert_eq!(read(&open(NEW, bytes)), expected);
@@ -68,10 +68,10 @@ fn merging_merged_segments_gives_the_bytes_of_merging_all_at_once() {
         .iter()
         .map(|id| (open(*id, seal(*id, &docs(&[id.get() as u32 * 10, 1]))), None))
         .collect();
-    let (first, _) = merge(&parts[..2], NEW, &mut go_on).unwrap();
+    let (first, _) = merge(&parts[..2], NEW, None, &mut go_on).unwrap();
     let stepwise = [(open(NEW, first), None), parts[2].clone()];
-    let (stepwise, _) = merge(&stepwise, NEW, &mut go_on).unwrap();
-    let (at_once, _) = merge(&parts, NEW, &mut go_on).unwrap();
+    let (stepwise, _) = merge(&stepwise, NEW, None, &mut go_on).unwrap();
+    let (at_once, _) = merge(&parts, NEW, None, &mut go_on).unwrap();
     let (stepwise, at_once) = (open(NEW, stepwise), open(NEW, at_once));
     assert_eq!(read(&stepwise), read(&at_once));
     for entry in at_once.file().entries() {
@@ -90,7 +90,7 @@ fn merging_merged_segments_gives_the_bytes_of_merging_all_at_once() {
 fn a_merge_of_dead_documents_is_an_empty_segment() {
     let part = open(SegmentId(1), seal(SegmentId(1), &docs(&[1, 2])));
     let live = Arc::new(Live::all(2).without([DocId(0), DocId(1)]));
-    let (bytes, map) = merge(&[(part, Some(live))], NEW, &mut go_on).unwrap();
+    let (bytes, map) = merge(&[(part, Some(live))], NEW, None, &mut go_on).unwrap();
     assert_eq!(map.doc_count(), 0);
     assert_eq!(verify(NEW, Bytes::from(bytes.clone())), []);
     assert!(read(&open(NEW, bytes)).is_empty());
@@ -101,7 +101,7 @@ fn a_merge_tells_how_far_it_is_and_ends_when_nobody_wants_it() {
     let part = open(SegmentId(1), seal(SegmentId(1), &(0..3000).map(doc).collect::<Vec<_>>()));
     let inputs = [(part.clone(), None), (part, None)];
     let mut seen = Vec::new();
-    merge(&inputs, NEW, &mut |done| {
+    merge(&inputs, NEW, None, &mut |done| {
         seen.push(done);
         ControlFlow::Continue(())
     })
@@ -113,7 +113,7 @@ fn a_merge_tells_how_far_it_is_and_ends_when_nobody_wants_it() {
     assert!(last.bytes * 10 >= last.total_bytes * 7, "most of the inputs is behind: {last:?}");
     for stop in [1, 5, seen.len()] {
         let mut asked = 0;
-        let answer = merge(&inputs, NEW, &mut |_| {
+        let answer = merge(&inputs, NEW, None, &mut |_| {
             asked += 1;
             if asked == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

@@ -94,6 +94,7 @@ impl Held {
             doc_count: self.segment.doc_count(),
             deleted_count: self.deleted_count(),
             merging: self.is_merging,
+            inherits: self.segment.stored().is_some_and(|stored| stored.inherits()),
         }
     }
 

@@ -30,7 +30,7 @@ pub fn view(
     let mut buffer = Buffer::default();
     buffer.add(id.as_bytes(), routing, mapping.kept_source(source), stamp, entries);
     let number = SegmentId(0);
-    let sealed = seal::seal(&buffer, number, mapping)?;
+    let sealed = seal::seal(&buffer, number, mapping, None)?;
     let segments = match sealed.file {
         Some(file) => vec![(Segment::open(number, Bytes::from(file), Check::Lazy)?, None)],
         None => Vec::new(),

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use base::SeqNo;
 use env::{Bytes, Clock, Env, Spawn};
+use segment::bytes::zblock::Dictionary;
 use segment::{Check, Segment};
 
 use crate::buffer::seal::{self, Renumbered};
@@ -73,8 +74,9 @@ impl<E: Env> Inner<E> {
             Some((buffer, id)) => {
                 let is_small = buffer.size_bytes() <= inline_bytes_max;
                 let mapping = self.mapping.borrow().clone();
+                let dictionary = self.dictionary(buffer.docs().live_count() as u64);
                 let job = move || -> segment::Result<Option<(Segment, Renumbered)>> {
-                    let sealed = seal::seal(&buffer, id, &mapping)?;
+                    let sealed = seal::seal(&buffer, id, &mapping, dictionary.as_ref())?;
                     let Some(file) = sealed.file else { return Ok(None) };
                     let segment = Segment::open(id, Bytes::from(file), Check::Lazy)?;
                     Ok(Some((segment, sealed.renumbered)))
@@ -106,6 +108,12 @@ impl<E: Env> Inner<E> {
             });
         }
         Ok(())
+    }
+
+    /// What a segment of so many documents takes over from those that are there.
+    pub(crate) fn dictionary(&self, docs: u64) -> Option<Dictionary> {
+        let state = self.state.borrow();
+        segment::stored::heir(state.segments.iter().map(|held| &held.segment), docs)
     }
 
     /// Shows a view to all cores.

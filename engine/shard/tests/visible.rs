@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use env::{Clock, Env, Spawn};
 use harness::*;
+use segment::bytes::zblock::Dictionary;
 use shard::{Durability, Reading, Realtime, RefreshInterval, Shard, ShardConfig, Touched};
 use sim::Sim;
 
@@ -438,5 +439,41 @@ fn shard_that_takes_nothing_for_long_is_flushed() {
         assert_eq!((shard.stats().flush.count, shard.stats().log_operations), (1, 0));
         env.clock().sleep(10_000 * SECOND).await;
         assert_eq!(shard.stats().flush.count, 1, "once");
+    });
+}
+
+#[test]
+fn a_dictionary_is_handed_on_and_made_anew_by_a_forced_merge() {
+    story(config(), |_, shard| async move {
+        let write = async |from: usize, of: &str| {
+            for at in from..from + 1300 {
+                let text = format!("{of} {at} {of} {}", at * 7919).repeat(30);
+                let source = format!(r#"{{"tag":"x","text":"{text}"}}"#);
+                wrote(&shard, Op { source: Some(source), ..put(&format!("id{at}"), "x") }).await;
+            }
+            shard.refresh().await.expect("usable");
+        };
+        let dictionaries = || {
+            let view = shard.reader().view.load();
+            let of = |part: &segment::ViewSegment| {
+                part.segment.stored().and_then(|stored| stored.dictionary().cloned())
+            };
+            view.segments.iter().map(of).collect::<Vec<_>>()
+        };
+        write(0, "what is said of the first").await;
+        let [Some(first)] = &dictionaries()[..] else { panic!("one segment that has one") };
+        write(2000, "the second is of another kind").await;
+        assert_eq!(dictionaries(), [Some(first.clone()), Some(first.clone())]);
+        for at in 0..1300 {
+            wrote(&shard, delete(&format!("id{at}"))).await;
+        }
+        shard.force_merge(Some(1)).await.expect("room");
+        let [Some(last)] = &dictionaries()[..] else { panic!("one segment that has one") };
+        let holds =
+            |of: &Dictionary, text: &[u8]| of.bytes().windows(text.len()).any(|part| part == text);
+        assert!(holds(first, b"of the first") && !holds(last, b"of the first"));
+        assert!(holds(last, b"another kind"));
+        let found = shard.get("id2001", Realtime::No).await.expect("usable").expect("there");
+        assert!(String::from_utf8_lossy(&found.source).contains("kind 2001"));
     });
 }

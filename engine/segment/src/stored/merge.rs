@@ -1,18 +1,20 @@
 //! Puts the stored documents of several segments behind one another.
 //!
 //! Always true
-//! 1. A block all of whose documents are kept is copied as it is, unless it is small; documents of
-//!    the others are packed anew. So a merge without deletes neither decompresses nor compresses.
-//!    Where documents of the inputs stand between one another, all are packed anew.
+//! 1. A block all of whose documents are kept is copied as it is, unless it is small or made with another dictionary;
+//!    documents of the others are packed anew. So a merge without deletes, whose inputs have the dictionary of the
+//!    result, neither decompresses nor compresses. Where documents of the inputs stand between one another, all are
+//!    packed anew.
 //! 2. Small blocks stay rare: before a copy the open block is ended early only where it is at least
 //!    half full, or eight copies follow. Otherwise the blocks of many small segments would survive
 //!    all merges.
 
 use base::{DocId, FieldNo};
 
-use super::BLOCK_BYTES;
-use super::reader::Stored;
+use super::reader::{Form, Stored};
 use super::writer::BlocksWriter;
+use super::{LONG_BLOCK_BYTES, heir};
+use crate::bytes::zblock::Dictionary;
 use crate::docmap::{DocMap, InputMap};
 use crate::error::Result;
 use crate::steps::Steps;
@@ -25,20 +27,25 @@ const RUN: usize = 8;
 /// Documents packed anew between two looks at the watch.
 const STEP_DOCS: usize = 1024;
 
-/// Writes the documents of all inputs, in the order of `map`. An input without stored documents
-/// has `None`: its documents have no source.
+/// Writes the documents of all inputs, in the order of `map`, compressed with `dictionary`, or with a new one. An input
+/// without stored documents has `None`: its documents have no source.
 pub fn merge_stored(
     writer: &mut SegmentWriter,
     inputs: &[Option<&Stored>],
     map: &DocMap,
+    dictionary: Option<&Dictionary>,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
     assert_eq!(inputs.len(), map.inputs().len(), "each segment of the map");
     if inputs.iter().all(Option::is_none) {
         return Ok(());
     }
+    let kept =
+        || inputs.iter().zip(map.inputs()).filter_map(|(stored, map)| Some(((*stored)?, map)));
+    let bytes: u64 = kept().map(|(stored, _)| stored.bytes()).sum();
+    let chosen = heir::for_inputs(kept(), bytes, dictionary, steps)?;
     let head = writer.put_with(SectionKind::StoredBody, FieldNo(0), |file| {
-        let mut blocks = BlocksWriter::new(file.len());
+        let mut blocks = BlocksWriter::new(file.len(), chosen.as_ref());
         if let Some(sequence) = map.sequence() {
             interleave(sequence, inputs, map, &mut blocks, file, steps)?;
             return Ok::<_, crate::Error>(blocks.finish(file));
@@ -94,19 +101,28 @@ fn merge_one(
     file: &mut Vec<u8>,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
+    let half = blocks.block_bytes() / 2;
+    let has_our_dictionary = stored.dictionary() == blocks.dictionary();
+    let ours = blocks.dictionary().is_some();
     let can_copy = |block: usize| {
         block < stored.block_count()
-            && stored.decompressed_bytes(block) >= BLOCK_BYTES as u64 / 2
+            && stored.decompressed_bytes(block) >= half as u64
             && map.keeps(stored.docs(block))
+            && match stored.form(block) {
+                Form::Plain => true,
+                Form::Frame { has_dictionary: true, .. } => has_our_dictionary,
+                // What is short with a dictionary is long without one.
+                Form::Frame { len, .. } => !ours || len as usize >= LONG_BLOCK_BYTES,
+            }
     };
     let mut reader = stored.reader();
     for block in 0..stored.block_count() {
         let docs = stored.docs(block);
         let pending = blocks.pending_bytes();
-        let ready = pending == 0 || pending >= BLOCK_BYTES / 2;
+        let ready = pending == 0 || pending >= half;
         if can_copy(block) && (ready || (block + 1..block + RUN).all(can_copy)) {
-            let (bytes, decompressed_bytes) = stored.block(block)?;
-            blocks.copy(bytes, decompressed_bytes, docs.len() as u32, file);
+            let (bytes, form) = stored.block(block)?;
+            blocks.copy(bytes, form, docs.len() as u32, file);
         } else {
             for doc in docs.map(DocId) {
                 if map.new_doc(doc).is_some() {

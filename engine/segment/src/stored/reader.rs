@@ -10,8 +10,10 @@ use std::sync::Arc;
 use base::{DocId, FieldNo, vint};
 use env::Bytes;
 
-use super::{BLOCK_BYTES, BLOCK_BYTES_MAX, HEAD, LINE};
-use crate::bytes::zblock::Decompressor;
+use super::{
+    BLOCK_BYTES, BLOCK_BYTES_MAX, DICTIONARY_BYTES_MAX, HEAD, INHERITED, LINE, WITH_DICTIONARY,
+};
+use crate::bytes::zblock::{Decompressor, Dictionary};
 use crate::error::{Error, Result};
 use crate::footer::{u32_at, u64_at};
 use crate::section::{File, Missing, Section};
@@ -30,6 +32,8 @@ struct Open {
     body: Section,
     block_count: usize,
     doc_count: u32,
+    dictionary: Option<Dictionary>,
+    inherits: bool,
 }
 
 impl Stored {
@@ -45,10 +49,19 @@ impl Stored {
             return Err(head.malformed(0, "the head is cut short"));
         }
         let block_count = u32_at(&bytes, 0) as usize;
-        if bytes.len() as u64 != HEAD as u64 + block_count as u64 * LINE as u64 {
-            return Err(head.malformed(0, "the head has a line for each block"));
+        let told = u32_at(&bytes, 4);
+        let dictionary_bytes = (told & !INHERITED) as usize;
+        let lines_end = HEAD as u64 + block_count as u64 * LINE as u64;
+        if bytes.len() as u64 != lines_end + dictionary_bytes as u64 {
+            return Err(head.malformed(0, "the head has a line for each block, and its dictionary"));
         }
-        let open = Open { head: bytes, body, block_count, doc_count };
+        if dictionary_bytes > DICTIONARY_BYTES_MAX {
+            return Err(head.malformed(4, "a dictionary is larger than any"));
+        }
+        let dictionary =
+            (dictionary_bytes > 0).then(|| Dictionary::new(&bytes[lines_end as usize..]));
+        let inherits = told & INHERITED != 0;
+        let open = Open { head: bytes, body, block_count, doc_count, dictionary, inherits };
         open.check().map_err(|what| head.malformed(0, what))?;
         Ok(Some(Self(Arc::new(open))))
     }
@@ -91,6 +104,21 @@ impl Stored {
         }
     }
 
+    /// What the documents of this segment have in common, where it keeps that.
+    pub fn dictionary(&self) -> Option<&Dictionary> {
+        self.0.dictionary.as_ref()
+    }
+
+    /// The dictionary was trained of other documents: pieces of some that are deleted may be in it.
+    pub fn inherits(&self) -> bool {
+        self.0.inherits
+    }
+
+    /// Length of all documents, decompressed.
+    pub(super) fn bytes(&self) -> u64 {
+        (0..self.block_count()).map(|block| self.decompressed_bytes(block)).sum()
+    }
+
     /// Number of blocks.
     pub(super) fn block_count(&self) -> usize {
         self.0.block_count
@@ -101,17 +129,22 @@ impl Stored {
         self.0.docs(block)
     }
 
-    /// A block as it lies, and its length decompressed (0: it is plain).
-    pub(super) fn block(&self, block: usize) -> Result<(&[u8], u32)> {
+    /// A block as it lies, and its form.
+    pub(super) fn block(&self, block: usize) -> Result<(&[u8], Form)> {
         let bytes = self.0.body.bytes(self.0.range(block))?;
-        Ok((bytes, self.0.line(block).decompressed_bytes))
+        Ok((bytes, self.0.line(block).form))
+    }
+
+    /// How a block lies.
+    pub(super) fn form(&self, block: usize) -> Form {
+        self.0.line(block).form
     }
 
     /// Length of a block, decompressed.
     pub(super) fn decompressed_bytes(&self, block: usize) -> u64 {
-        match self.0.line(block).decompressed_bytes {
-            0 => self.stored_bytes(block),
-            len => u64::from(len),
+        match self.0.line(block).form {
+            Form::Plain => self.stored_bytes(block),
+            Form::Frame { len, .. } => u64::from(len),
         }
     }
 
@@ -132,10 +165,46 @@ impl Stored {
     }
 }
 
+/// How a block lies in the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As it is.
+    Plain,
+    /// As a frame.
+    Frame {
+        /// Its length decompressed.
+        len: u32,
+        /// It needs the dictionary.
+        has_dictionary: bool,
+    },
+}
+
+impl Form {
+    /// The form as a line tells it.
+    pub(super) fn told(self) -> u32 {
+        match self {
+            Self::Plain => 0,
+            Self::Frame { len, has_dictionary: false } => len,
+            Self::Frame { len, has_dictionary: true } => len | WITH_DICTIONARY,
+        }
+    }
+
+    /// The form that a line tells.
+    fn of(told: u32) -> Self {
+        match told {
+            0 => Self::Plain,
+            told => Self::Frame {
+                len: told & !WITH_DICTIONARY,
+                has_dictionary: told & WITH_DICTIONARY != 0,
+            },
+        }
+    }
+}
+
 struct Line {
     end: u64,
     first: u32,
-    decompressed_bytes: u32,
+    form: Form,
 }
 
 impl Open {
@@ -147,9 +216,15 @@ impl Open {
             let line = self.line(block);
             let stored = line.end.checked_sub(end).filter(|len| *len > 0);
             let stored = stored.ok_or("blocks follow one another")?;
-            if stored > BLOCK_BYTES_MAX as u64 || line.decompressed_bytes as usize > BLOCK_BYTES_MAX
-            {
+            let (len, has_dictionary) = match line.form {
+                Form::Plain => (0, false),
+                Form::Frame { len, has_dictionary } => (len, has_dictionary),
+            };
+            if stored > BLOCK_BYTES_MAX as u64 || len as usize > BLOCK_BYTES_MAX {
                 return Err("a block is larger than any");
+            }
+            if has_dictionary && self.dictionary.is_none() {
+                return Err("a block needs a dictionary, and there is none");
             }
             if (block == 0) != (line.first == 0) || first >= Some(line.first) {
                 return Err("blocks begin with rising documents");
@@ -172,7 +247,7 @@ impl Open {
         Line {
             end: u64_at(&self.head, at),
             first: u32_at(&self.head, at + 8),
-            decompressed_bytes: u32_at(&self.head, at + 12),
+            form: Form::of(u32_at(&self.head, at + 12)),
         }
     }
 
@@ -255,18 +330,23 @@ impl StoredReader {
             return Ok(());
         }
         self.block = None;
-        let (bytes, len) = self.stored.block(block)?;
+        let (bytes, form) = self.stored.block(block)?;
         if self.text.capacity() > KEEP_BYTES {
             self.text = Vec::new();
         }
-        if len == 0 {
-            self.text.clear();
-            self.text.extend_from_slice(bytes);
-        } else {
-            let decompressor = self.decompressor.get_or_insert_default();
-            let done = decompressor.decompress(bytes, len as usize, &mut self.text);
-            if done.is_err() || self.text.len() != len as usize {
-                return Err(self.malformed(block, "a block of documents is a frame"));
+        match form {
+            Form::Plain => {
+                self.text.clear();
+                self.text.extend_from_slice(bytes);
+            }
+            Form::Frame { len, has_dictionary } => {
+                let decompressor = self.decompressor.get_or_insert_default();
+                let dictionary = self.stored.dictionary().filter(|_| has_dictionary);
+                let len = len as usize;
+                let done = decompressor.decompress_with(dictionary, bytes, len, &mut self.text);
+                if done.is_err() || self.text.len() != len {
+                    return Err(self.malformed(block, "a block of documents is a frame"));
+                }
             }
         }
         if self.find_ends(self.stored.0.docs(block).len()).is_none() {

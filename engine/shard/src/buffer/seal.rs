@@ -3,7 +3,7 @@
 //! Always true
 //! 1. Dead documents are left out; the living keep their order, or stand in that of the index where
 //!    it is sorted: documents that are equal in it keep the order of their arrival.
-//! 2. The same buffer gives the same bytes, whatever core or worker does it.
+//! 2. The same buffer and dictionary give the same bytes, whatever core or worker does it.
 //!
 //! Not here: which worker (`refresh`), documents that die while this runs (they are carried over
 //! at the switch, through [`Renumbered`]).
@@ -13,6 +13,7 @@ use std::ops::Range;
 use base::{DocId, FieldNo, Ord, SegmentId};
 use mapping::{IndexOptions, Kind, Mapping};
 use segment::bkd::{Points, Shape};
+use segment::bytes::zblock::Dictionary;
 use segment::norms::encode_len;
 use segment::{Posting, Result, SegmentWriter, SortOrder, TermOptions, TermSource};
 
@@ -92,8 +93,13 @@ impl Renumbered {
     }
 }
 
-/// Makes segment `id` of a buffer.
-pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<Sealed> {
+/// Makes segment `id` of a buffer, whose sources are compressed with the `dictionary` of its shard.
+pub(crate) fn seal(
+    buffer: &Buffer,
+    id: SegmentId,
+    mapping: &Mapping,
+    dictionary: Option<&Dictionary>,
+) -> Result<Sealed> {
     let order = sort::order_of(mapping);
     // A sorted index has no nested documents; were there any, they would have to stay together.
     let order = order.filter(|_| !buffer.docs().has_nested());
@@ -105,7 +111,7 @@ pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<
     if let Some(order) = &order {
         writer.order(order);
     }
-    documents(buffer, &renumbered, &mut writer)?;
+    documents(buffer, &renumbered, dictionary, &mut writer)?;
     let mut terms: Vec<&(FieldNo, FieldTerms)> = buffer.terms.iter().collect();
     terms.sort_unstable_by_key(|(field, _)| *field);
     for (field, terms) in terms {
@@ -131,7 +137,12 @@ pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<
 }
 
 /// Ids, stamps and sources.
-fn documents(buffer: &Buffer, renumbered: &Renumbered, writer: &mut SegmentWriter) -> Result<()> {
+fn documents(
+    buffer: &Buffer,
+    renumbered: &Renumbered,
+    dictionary: Option<&Dictionary>,
+    writer: &mut SegmentWriter,
+) -> Result<()> {
     let docs = buffer.docs();
     let living = || renumbered.living(docs.len());
     let owners = living().filter(|(doc, _)| !docs.is_nested(*doc));
@@ -148,7 +159,10 @@ fn documents(buffer: &Buffer, renumbered: &Renumbered, writer: &mut SegmentWrite
     if docs.has_nested() {
         writer.parents(living().filter(|(doc, _)| !docs.is_nested(*doc)).map(|(_, new)| new));
     }
-    writer.stored(living().map(|(doc, _)| &docs.source(doc)[..]))
+    let sources = || living().map(|(doc, _)| &docs.source(doc)[..]);
+    let bytes = sources().map(|source| source.len() as u64).sum();
+    let dictionary = segment::stored::for_sources(sources(), bytes, dictionary);
+    writer.stored_with(sources(), dictionary.as_ref())
 }
 
 /// Fields in the order of their numbers.

@@ -71,7 +71,7 @@ fn open(id: u64, file: Vec<u8>) -> Segment {
 }
 
 fn sealed(id: u64, buffer: &Buffer, mapping: &Mapping) -> Segment {
-    let sealed = seal(buffer, SegmentId(id), mapping).expect("room");
+    let sealed = seal(buffer, SegmentId(id), mapping, None).expect("room");
     open(id, sealed.file.expect("living documents"))
 }
 
@@ -144,7 +144,7 @@ fn every_type_is_sealed_merged_and_dies_in_blocks() {
     check(&view, &mapping, &left);
 
     let mut go_on = |_| ControlFlow::Continue(());
-    let (file, _) = segment::merge::merge(&inputs, SegmentId(3), &mut go_on).expect("merged");
+    let (file, _) = segment::merge::merge(&inputs, SegmentId(3), None, &mut go_on).expect("merged");
     let merged = open(3, file);
     let inside: u32 = left.iter().map(|number| number % 4).sum();
     assert_eq!(merged.doc_count(), left.len() as u32 + inside, "dead blocks are gone whole");
@@ -252,7 +252,7 @@ fn a_sorted_index_is_laid_in_its_order_and_merges_in_it() {
     check(&two, &expected(60..120));
     let mut go_on = |_| ControlFlow::Continue(());
     let inputs = [(one, None), (two, None)];
-    let (file, _) = segment::merge::merge(&inputs, SegmentId(3), &mut go_on).expect("merged");
+    let (file, _) = segment::merge::merge(&inputs, SegmentId(3), None, &mut go_on).expect("merged");
     let merged = open(3, file);
     assert_eq!(merged.order(), inputs[0].0.order());
     check(&merged, &expected(0..120));

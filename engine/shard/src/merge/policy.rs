@@ -6,7 +6,8 @@
 //!
 //! Always true
 //! 1. The answer depends on the arguments alone.
-//! 2. A merge is named only if it is of at least two segments, or of one with deletes.
+//! 2. A merge is named only if it is of at least two segments, or of one with deletes, or by force of one that may keep
+//!    pieces of deleted documents.
 //! 3. Repeating "choose, merge" ends.
 //!
 //! Not here: running merges, and how many at once (`run`).
@@ -24,6 +25,8 @@ pub struct Candidate {
     pub deleted_count: u32,
     /// It is being merged already.
     pub merging: bool,
+    /// It may keep pieces of documents that were deleted, though it has none of them.
+    pub inherits: bool,
 }
 
 impl Candidate {
@@ -92,11 +95,12 @@ pub fn choose(segments: &[Candidate], config: &MergeConfig) -> Option<Vec<usize>
 }
 
 /// Which segments to merge so that at most `count_max` are left; `None` where that is so. With
-/// `count_max` 1, a single segment with deletes is merged too.
+/// `count_max` 1, a single segment with deletes, or pieces of what was deleted, is merged too.
 pub fn choose_forced(segments: &[Candidate], count_max: usize) -> Option<Vec<usize>> {
     let count_max = count_max.max(1);
     if segments.len() <= count_max {
-        let untidy = count_max == 1 && segments.iter().any(|segment| segment.deleted_count > 0);
+        let is_untidy = |segment: &Candidate| segment.deleted_count > 0 || segment.inherits;
+        let untidy = count_max == 1 && segments.iter().any(is_untidy);
         return untidy.then(|| (0..segments.len()).collect());
     }
     let mut sorted: Vec<usize> = (0..segments.len()).collect();
@@ -240,6 +244,7 @@ mod tests {
             doc_count: 100,
             deleted_count,
             merging: false,
+            inherits: false,
         };
         let segments = [segment(900, 5), segment(800, 50), segment(10, 11), segment(7, 0)];
         assert_eq!(choose_expunge(&segments, &config), Some(vec![1, 2]));
@@ -252,7 +257,7 @@ mod tests {
     const MB: u64 = 1 << 20;
 
     fn segment(bytes: u64, doc_count: u32, deleted_count: u32) -> Candidate {
-        Candidate { bytes, doc_count, deleted_count, merging: false }
+        Candidate { bytes, doc_count, deleted_count, merging: false, inherits: false }
     }
 
     fn config() -> MergeConfig {
@@ -325,6 +330,9 @@ mod tests {
         assert_eq!(choose_forced(&segments, 1), Some(vec![0, 1, 2]));
         assert_eq!(choose_forced(&segments[..1], 1), None);
         assert_eq!(choose_forced(&[segment(50, 5, 1)], 1), Some(vec![0]));
+        let heir = Candidate { inherits: true, ..segments[0] };
+        assert_eq!(choose_forced(&[heir], 1), Some(vec![0]));
+        assert_eq!(choose_forced(&[heir], 2), None);
         assert_eq!(choose_forced(&[], 1), None);
     }
 

@@ -22,7 +22,8 @@ use base::planted::{Fault, planted};
 use base::{DocId, SegmentId};
 use env::budget::Holder;
 use env::{Bytes, Clock, Env, Spawn};
-use segment::{Check, DocMap, Live, Segment};
+use segment::bytes::zblock::Dictionary;
+use segment::{Check, DocMap, Live, Segment, stored};
 
 use crate::error::{Error, Result};
 use crate::flush;
@@ -32,6 +33,8 @@ use crate::shard::{BUSY_PAUSE, Inner, Phase};
 
 /// A result above this is written to its file at once.
 const IN_MEMORY_BYTES_MAX: usize = 2 << 20;
+/// Sources that are worth a dictionary do not make a smaller file.
+const TRAINS_ABOVE_BYTES: u64 = 64 << 10;
 /// No merge but a forced one takes more than one part in so many of all memory.
 const MERGE_PART: u64 = 4;
 /// After a merge that failed, the next one waits so long.
@@ -42,6 +45,13 @@ const RETRY_PAUSE: Duration = Duration::from_secs(10);
 struct Input {
     segment: Segment,
     live: Option<Arc<Live>>,
+}
+
+impl Input {
+    fn live_count(&self) -> u64 {
+        let all = self.segment.doc_count();
+        u64::from(self.live.as_ref().map_or(all, |live| live.live_count()))
+    }
 }
 
 /// What a merge made.
@@ -78,7 +88,7 @@ impl<E: Env> Inner<E> {
         while self.phase.get() == Phase::Open
             && let Some(chosen) = self.choose(None, Aim::Tidy)
         {
-            let merged = self.merge_once(&chosen).await;
+            let merged = self.merge_once(&chosen, Aim::Tidy).await;
             merged.inspect_err(|error| self.note_merge_error(error))?;
         }
         Ok(())
@@ -101,7 +111,7 @@ impl<E: Env> Inner<E> {
                     Aim::Deletes | Aim::Count(_) => inner.choose(Some(&scope), aim),
                 };
                 let Some(chosen) = chosen else { return Ok(()) };
-                let merged = inner.merge_once(&chosen).await;
+                let merged = inner.merge_once(&chosen, aim).await;
                 if let Err(error) = &merged {
                     inner.note_merge_error(error);
                 }
@@ -144,7 +154,11 @@ impl<E: Env> Inner<E> {
     }
 
     /// Merges these segments; gives the new one, if a document lived.
-    async fn merge_once(self: &Rc<Self>, chosen: &[SegmentId]) -> Result<Option<SegmentId>> {
+    async fn merge_once(
+        self: &Rc<Self>,
+        chosen: &[SegmentId],
+        aim: Aim,
+    ) -> Result<Option<SegmentId>> {
         let started = self.env.clock().monotonic();
         let (inputs, id) = {
             let mut state = self.state.borrow_mut();
@@ -157,7 +171,12 @@ impl<E: Env> Inner<E> {
             }
             (inputs, id)
         };
-        let made = self.make(&inputs, id).await;
+        // Who merges by force wants nothing left of what was deleted, in dictionaries neither.
+        let dictionary = match aim {
+            Aim::Tidy => self.dictionary(inputs.iter().map(Input::live_count).sum()),
+            Aim::Deletes | Aim::Count(_) => None,
+        };
+        let made = self.make(&inputs, id, dictionary).await;
         let Ok(Some((merged, bytes))) = made else {
             let mut state = self.state.borrow_mut();
             for held in state.segments.iter_mut().filter(|held| chosen.contains(&held.id())) {
@@ -180,10 +199,17 @@ impl<E: Env> Inner<E> {
 
     /// Merges on a worker, and writes a large result to its file. Gives the bytes read, too; nothing where the
     /// result would be beyond what a segment holds.
-    async fn make(&self, inputs: &[Input], id: SegmentId) -> Result<Option<(Merged, u64)>> {
-        let bytes = inputs.iter().map(|input| input.segment.len_bytes()).sum();
-        let lease = self.lease.of(Holder::Merges);
-        let Some(_room) = lease.take(usize::try_from(bytes).unwrap_or(usize::MAX)) else {
+    async fn make(
+        &self,
+        inputs: &[Input],
+        id: SegmentId,
+        dictionary: Option<Dictionary>,
+    ) -> Result<Option<(Merged, u64)>> {
+        let bytes: u64 = inputs.iter().map(|input| input.segment.len_bytes()).sum();
+        let trains = dictionary.is_none() && bytes > TRAINS_ABOVE_BYTES;
+        let training = if trains { stored::TRAINING_BYTES } else { 0 };
+        let room = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(training);
+        let Some(_room) = self.lease.of(Holder::Merges).take(room) else {
             let why = format!("no memory for a merge of {bytes} bytes");
             return Err(env::Error::new(env::ErrorKind::Busy, why).into());
         };
@@ -195,7 +221,7 @@ impl<E: Env> Inner<E> {
                 0 => ControlFlow::Continue(()),
                 _ => ControlFlow::Break(()),
             };
-            segment::merge::merge(&parts, id, &mut watch)
+            segment::merge::merge(&parts, id, dictionary.as_ref(), &mut watch)
         };
         let made = loop {
             match self.env.spawn().work_long(job.clone()).await {
