@@ -16,6 +16,7 @@ pub mod clock;
 pub mod disk;
 pub mod error;
 pub mod join;
+pub mod leftovers;
 pub mod lines;
 pub mod machine;
 pub mod mailbox;

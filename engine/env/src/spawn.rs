@@ -88,12 +88,6 @@ pub trait Spawn: Clone + 'static {
         self.work_on_document(lane, job).await
     }
 
-    /// As [`Spawn::work_in_turn`], for a job that nobody waits for; it may run here, where there is no room for
-    /// one more.
-    fn work_unawaited(&self, _lane: Lane, job: impl FnOnce() + Send + 'static) {
-        job();
-    }
-
     /// As [`Spawn::work`], for what somebody waits for and is some ten milliseconds: long changes of the cluster
     /// state, what a search means. It never stands behind documents, merges or long steps of searches.
     async fn work_short<T: Send + 'static>(

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use base::CoreId;
 use env::turns::Lane;
-use env::{Error, ErrorKind, Result, Spawn};
+use env::{Error, ErrorKind, Result, Spawn, leftovers};
 use glommio::{ExecutorJoinHandle, LocalExecutorBuilder, Placement};
 
 use crate::RuntimeEnv;
@@ -143,6 +143,8 @@ where
                 if let Err(error) = system::prefer_short_slices() {
                     log::debug!("the scheduler was not asked for short slices: {error}");
                 }
+                let leftovers = workers.leftovers.clone();
+                leftovers::take_by(move |left| leftovers.run_unawaited(move || drop(left)));
                 let watch = Rc::new(Watch::new(Arc::clone(&beat)));
                 let spawn = RuntimeSpawn::new(workers.clone(), watch)?;
                 spawn.spawn(beat.answer());
@@ -341,10 +343,6 @@ impl Spawn for RuntimeSpawn {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.workers.documents.run_as(lane, Cost::Long, "a long document", job).await
-    }
-
-    fn work_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {
-        self.workers.search.run_unawaited(lane, job);
     }
 
     async fn work_short<T: Send + 'static>(

@@ -103,8 +103,11 @@ impl Measure for Probe {
         process.virtual_bytes = stat_field(&stat, 23).unwrap_or(0);
         let (mut pools, mut cores) = (Vec::new(), Vec::new());
         if let Some((workers, beats)) = self.held.watched.get() {
-            let Workers { heavy, documents, search, short, bodies, hashes, files } = workers;
-            pools = [heavy, documents, search, short, bodies, hashes, files].map(Pool::load).into();
+            let Workers { heavy, documents, search, short, bodies, hashes, leftovers, files } =
+                workers;
+            pools = [heavy, documents, search, short, bodies, hashes, leftovers, files]
+                .map(Pool::load)
+                .into();
             let load = |beat: &Arc<Beat>| CoreLoad {
                 stalls: beat.stalls.get(),
                 stalled_ms: beat.stalled_ms.get(),

@@ -1,6 +1,6 @@
 //! Threads beside the executors, for work that would stall a core.
 //!
-//! Seven pools, so that no kind waits behind another:
+//! Eight pools, so that no kind waits behind another:
 //!
 //! | pool        | threads                          | priority | for                                     |
 //! |-------------|----------------------------------|----------|-----------------------------------------|
@@ -10,6 +10,7 @@
 //! | `short`     | one                              | low      | some ten milliseconds: somebody waits   |
 //! | `bodies`    | one                              | low      | long bodies, unpacked and packed        |
 //! | `hashes`    | one, or as set                   | low      | password hashes                         |
+//! | `leftovers` | one                              | low      | what executors let go, where it is much |
 //! | `files`     | one for each core                | normal   | calls that io_uring does not offer      |
 //!
 //! A step of a dear search may take seconds, and a caller may ask for hundreds of them. So these have more threads
@@ -29,12 +30,15 @@
 //! searches stay lowest: a caller may have hundreds of them, without end, and executors are to feel none of it; who
 //! asks for one may give it a `timeout`.
 //!
+//! What is let go holds memory until it is gone, and nobody waits for it: it stands behind nothing else, and however
+//! much of it there is, no executor lets it go itself.
+//!
 //! Who signs in waits for those who sign in and for nobody else's texts, however much a short job may be.
 //!
 //! Always true
 //! 1. A job that panics ends alone: its caller gets an error, the thread goes on.
-//! 2. All but `files` refuse (`Busy`) beyond their bound; `files` holds at most what the callers await, each of
-//!    them one job.
+//! 2. All but `files` and `leftovers` refuse (`Busy`) beyond their bound; `files` holds at most what the callers
+//!    await, each of them one job, `leftovers` what is in memory anyway.
 //! 3. Jobs that nobody awaits any more still run: they may hold half a rename.
 
 mod line;
@@ -230,11 +234,11 @@ impl Pool {
             .ok_or_else(|| Error::new(ErrorKind::Io, format!("{what}: the worker panicked")))
     }
 
-    /// Runs `job` for this caller, at some time; here, where too many wait.
-    pub fn run_unawaited(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {
+    /// Runs `job` at some time; here, where too many wait.
+    pub fn run_unawaited(&self, job: impl FnOnce() + Send + 'static) {
         // A panic ends the job alone, as it does where somebody waits.
         let job = move || drop(catch_unwind(AssertUnwindSafe(job)));
-        if let Err((_, job)) = self.push(lane, Cost::Usual, Box::new(job)) {
+        if let Err((_, job)) = self.push(Lane::default(), Cost::Usual, Box::new(job)) {
             job();
         }
     }
@@ -316,6 +320,8 @@ pub struct Workers {
     pub bodies: Pool,
     /// Hashes of passwords.
     pub hashes: Pool,
+    /// What executors let go.
+    pub leftovers: Pool,
     /// Calls on files.
     pub files: Pool,
 }
@@ -337,6 +343,9 @@ impl Default for Hashing {
         Self { threads: 1, waiting_max: WAITING_MAX }
     }
 }
+
+/// One thread, for which any number may wait.
+const UNBOUNDED: Hashing = Hashing { threads: 1, waiting_max: usize::MAX };
 
 impl Workers {
     /// Starts them for `cores` executors.
@@ -372,6 +381,7 @@ impl Workers {
             short: Pool::start(&PoolOptions::awaited("short", Hashing::default()))?,
             bodies: Pool::start(&PoolOptions::awaited("bodies", Hashing::default()))?,
             hashes: Pool::start(&PoolOptions::awaited("hashes", hashing))?,
+            leftovers: Pool::start(&PoolOptions::awaited("leftovers", UNBOUNDED))?,
             files: Pool::start(&PoolOptions {
                 name: "files",
                 threads: cores,
@@ -442,7 +452,7 @@ mod tests {
         for _ in 0..2 {
             let tell = tell.clone();
             let job = move || tell.send(std::thread::current().id()).expect("the test listens");
-            pool.run_unawaited(Lane::default(), job);
+            pool.run_unawaited(job);
         }
         assert_eq!(told.recv(), Ok(here), "the second found no room");
         first.end();

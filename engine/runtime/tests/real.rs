@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use env::leftovers::Leaving;
 use env::{Bytes, Clock, Disk, Env, ErrorKind, File, Random, Spawn, Stream};
 use runtime::net::{Handed, Listener, Socket};
 use runtime::tls::ServerTls;
@@ -50,6 +51,34 @@ impl Drop for Folder {
             eprintln!("{}: {error}", self.0.display());
         }
     }
+}
+
+/// Tells on which thread it goes.
+struct Told(mpsc::Sender<Option<String>>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        let thread = std::thread::current();
+        self.0.send(thread.name().map(str::to_owned)).expect("the test waits");
+    }
+}
+
+#[test]
+fn what_is_large_goes_beside_the_executor_that_lets_it_go() {
+    let (tell, told) = mpsc::channel();
+    on_one_core(move |core| async move {
+        drop(Leaving::known(Told(tell.clone()), true));
+        drop(Leaving::known(Told(tell.clone()), false));
+        let worker = tell.clone();
+        let job = move || drop(Leaving::known(Told(worker), true));
+        core.env.spawn().work(job).await.expect("a worker has room");
+        drop(tell);
+    });
+    let names: Vec<String> = told.into_iter().flatten().collect();
+    // Without their numbers.
+    let mut kinds: Vec<&str> = names.iter().filter_map(|name| name.split('-').next()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["core", "heavy", "leftovers"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use base::DocId;
 
 use env::Bytes;
 use env::budget::Taken;
+use env::leftovers::Leaving;
 
 /// Memory that stays taken while somebody holds what it is for; clones share it. It is no part of what
 /// is compared.
@@ -113,9 +114,35 @@ pub struct Partial {
     /// The deadline stopped it.
     pub timed_out: bool,
     /// What aggregations found, or why they cannot be answered; absent where none was asked for.
-    pub aggs: Option<std::result::Result<Vec<crate::aggs::Partial>, crate::Error>>,
+    pub aggs: Option<std::result::Result<crate::aggs::Partials, crate::Error>>,
     /// The memory that it takes.
     pub memory: Memory,
+}
+
+/// So many keys of documents go in a moment: some 100 µs.
+const KEYS_FEW: usize = 1 << 10;
+
+/// As many documents that are shown.
+pub const HITS_FEW: usize = 1 << 7;
+
+/// Keys of so many documents; those by the score alone have none, and are no pieces by themselves.
+fn keys_of(count: usize, first: Option<&Ranked>) -> usize {
+    count.saturating_mul(first.map_or(0, |ranked| ranked.keys.len()))
+}
+
+impl Partial {
+    /// What it found goes elsewhere where it is much.
+    pub fn leaving(self) -> Leaving<Self> {
+        Leaving::new(self, |found| keys_of(found.hits.len(), found.hits.first()) > KEYS_FEW)
+    }
+
+    /// What all of these found goes elsewhere where it is much.
+    pub fn all_leaving(all: Vec<(u32, Self)>) -> Leaving<Vec<(u32, Self)>> {
+        Leaving::new(all, |all| {
+            let keys = |found: &Self| keys_of(found.hits.len(), found.hits.first());
+            all.iter().map(|(_, found)| keys(found)).sum::<usize>() > KEYS_FEW
+        })
+    }
 }
 
 /// A winner: one ranked document and the place of its shard among those asked.
@@ -140,6 +167,16 @@ pub struct Merged {
     pub terminated_early: Option<bool>,
     /// A deadline stopped a slice.
     pub timed_out: bool,
+}
+
+impl Merged {
+    /// What it found goes elsewhere where it is much.
+    pub fn leaving(self) -> Leaving<Self> {
+        Leaving::new(self, |merged| {
+            let first = merged.winners.first().map(|winner| &winner.ranked);
+            keys_of(merged.winners.len(), first) > KEYS_FEW
+        })
+    }
 }
 
 /// A hit as it is printed.
@@ -215,5 +252,17 @@ pub struct SearchResult {
     /// The page.
     pub hits: Vec<Hit>,
     /// What aggregations found; absent where none was asked for.
-    pub aggs: Option<crate::aggs::shape::Fields>,
+    pub aggs: Option<crate::aggs::shape::Answer>,
+}
+
+impl SearchResult {
+    /// Its hits go elsewhere where they are many.
+    pub fn leaving(self) -> Leaving<Self> {
+        Leaving::new(self, |found| found.hits.len() > HITS_FEW)
+    }
+}
+
+/// These, one after the other; the rest goes elsewhere where it is much, of which a few hundred are.
+pub fn one_by_one<T: Send + 'static>(all: Vec<T>) -> Leaving<std::vec::IntoIter<T>> {
+    Leaving::new(all.into_iter(), |rest| rest.len() > HITS_FEW)
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use env::budget::Taken;
 use env::{Env, Spawn};
 use search::aggs::finish::{hits_mut, top_hits};
-use search::aggs::shape::Fields;
+use search::aggs::shape::{Answer, Fields};
 use search::aggs::spec::Aggs;
-use search::aggs::{Partial, Reducer};
+use search::aggs::{Partial, Partials, Reducer};
 use search::fetch::{self, Columns, Fetch};
 use search::plan::order::Order;
 use search::plan::{self, Bound, Plan};
@@ -42,7 +42,7 @@ impl TopColumns {
 }
 
 /// What one slice found, with the place of its shard.
-pub(super) type Found = (u32, Vec<Partial>);
+pub(super) type Found = (u32, Partials);
 
 /// Finds the columns that each `top_hits` wants.
 ///
@@ -140,9 +140,9 @@ fn spend(left: &mut usize, work: usize) -> bool {
 /// Puts together what the slices of each shard found.
 fn reduce_all(
     aggs: &Aggs,
-    shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)>,
+    shards: Vec<(u32, Arc<Plan>, Vec<Partials>)>,
     most: usize,
-) -> search::Result<Option<Fields>> {
+) -> search::Result<Option<Answer>> {
     let mut reducer = Reducer::new(aggs);
     for (at, plan, slices) in shards {
         reducer.shard(at, &plan, slices)?;
@@ -160,7 +160,7 @@ impl<E: Env> Core<E> {
         request: &SearchRequest,
         found: Vec<Found>,
         targets: &[Target],
-    ) -> Result<Option<Fields>> {
+    ) -> Result<Option<Answer>> {
         if request.aggs.is_empty() {
             return Ok(None);
         }
@@ -169,7 +169,7 @@ impl<E: Env> Core<E> {
         let is_joined = found.len() > 1;
         let partials = found.iter().flat_map(|(_, partials)| partials);
         let is_long = is_long(partials, is_joined);
-        let mut shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)> = Vec::new();
+        let mut shards: Vec<(u32, Arc<Plan>, Vec<Partials>)> = Vec::new();
         for (at, partials) in found {
             match shards.last_mut() {
                 Some((last, _, slices)) if *last == at => slices.push(partials),

@@ -141,7 +141,7 @@ impl<E: Env> Core<E> {
         };
         let mut partials = Vec::new();
         for (at, found) in self.run_plans(&[(0, Arc::clone(&plan))], None).await? {
-            partials.push((at, found.map_err(|error| damaged(&error))?));
+            partials.push((at, found.map_err(|error| damaged(&error))?.stay()));
         }
         // A script that failed has not said yes.
         let is_sound = plan.trouble.get().is_none();

@@ -37,7 +37,7 @@ impl<E: Env> Core<E> {
                 let run = self.run(gate, SEARCH, held, &asked, true, begin).await?;
                 let found = Box::pin(self.present(&asked, run, true, begin)).await?;
                 let name = inner.name.clone().unwrap_or_else(|| collapse.field.clone());
-                hit.inner_hits.push((name, found.result));
+                hit.inner_hits.push((name, found.result.stay()));
             }
         }
         Ok(())

@@ -459,7 +459,7 @@ impl<E: Env> Core<E> {
                 part.progress.count(|status| status.total = total);
                 Arc::make_mut(&mut request).total = TrackTotal::No;
             }
-            let hits = reply.result.hits;
+            let hits = reply.result.stay().hits;
             if hits.is_empty() {
                 return Ok(done);
             }

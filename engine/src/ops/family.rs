@@ -119,7 +119,7 @@ fn inner(family: &Family, tie: &Tie) -> SearchRequest {
 }
 
 /// The parents of the families that a search found, with their scores.
-fn families<E: Env>(family: &Family, run: &Run<E>) -> Vec<(Box<[u8]>, f32)> {
+fn families(family: &Family, run: &Run) -> Vec<(Box<[u8]>, f32)> {
     let parent = |winner: &search::result::Winner| match winner.ranked.keys.first() {
         Some(Key::Term(id)) => Some(id.clone()),
         _ => None,

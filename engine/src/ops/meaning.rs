@@ -11,6 +11,7 @@ use std::time::Duration;
 use base::ShardId;
 use base::hash::Set;
 use cluster::Index;
+use env::leftovers::Leaving;
 use env::{Clock, Env, Spawn};
 use mapping::Mapping;
 use mapping::analysis::effort::{Exhausted, within};
@@ -28,7 +29,6 @@ use super::aggregate::{self, TopColumns};
 use super::context::HeldShard;
 use super::effort::{self, STEPS_HERE, STEPS_SHORT};
 use super::late::without_query;
-use super::leaving::Leaving;
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
@@ -246,13 +246,13 @@ impl<E: Env> Core<E> {
         held: &[HeldShard],
         request: &Arc<SearchRequest>,
         deadline: Option<Duration>,
-    ) -> Result<Leaving<E, Vec<Target>>> {
+    ) -> Result<Leaving<Vec<Target>>> {
         let state = self.state();
         let boosts = self.boosts(request).await?;
         let targets: Vec<Target> = Vec::with_capacity(held.len());
         // What its texts may cost, in all indices together.
         let mut steps = effort::STEPS_MAX;
-        let mut targets = self.leaving(targets, request.is_large(held.len()));
+        let mut targets = Leaving::known(targets, request.is_large(held.len()));
         for of_index in held.chunk_by(|a, b| a.index == b.index) {
             if !targets.is_empty() {
                 self.env.spawn().yield_if_needed().await;

@@ -35,7 +35,6 @@ pub mod index_settings;
 mod judge;
 pub(crate) mod kept;
 mod late;
-mod leaving;
 pub(crate) mod limited;
 mod lookup;
 mod meaning;

@@ -14,14 +14,15 @@ use std::time::Duration;
 use base::ShardId;
 use cluster::Index;
 use env::budget::Taken;
+use env::leftovers::Leaving;
 use env::{Bytes, Clock, Env, Spawn};
-use search::aggs::shape::Fields;
+use search::aggs::shape::Answer;
 use search::dsl;
 use search::fetch::{self, Columns, Fetch};
 use search::phase;
 use search::plan::{Bound, Plan};
 use search::request::SearchRequest;
-use search::result::{Hit, Memory, Merged, Partial, Ranked, SearchResult};
+use search::result::{HITS_FEW, Hit, Memory, Merged, Partial, Ranked, SearchResult, one_by_one};
 use search::score::explain;
 use segment::View;
 use segment::section::Missing;
@@ -33,7 +34,6 @@ use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::explain::OpenPlans;
 use super::footprint::{HIT_BYTES, hit_bytes};
-use super::leaving::Leaving;
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::slow::{Asked, Phase, Source};
 use super::suggest::Suggested;
@@ -91,7 +91,7 @@ pub struct SearchReply {
     /// In how many steps the answers of the shards count as merged.
     pub reduce_phases: u32,
     /// Totals and hits.
-    pub result: SearchResult,
+    pub result: Leaving<SearchResult>,
     /// How long each shard took, where it was asked for.
     pub profile: Vec<ShardProfile>,
     /// Suggestions, in the request's order.
@@ -118,13 +118,13 @@ pub struct CountReply {
 }
 
 /// What all shards together found.
-pub(super) struct Run<E: Env> {
-    targets: Leaving<E, Vec<Target>>,
+pub(super) struct Run {
+    targets: Leaving<Vec<Target>>,
     shards: Shards,
     reduce_phases: u32,
-    pub(super) merged: Merged,
+    pub(super) merged: Leaving<Merged>,
     /// What aggregations found, where any was asked for.
-    pub(super) aggs: Option<Fields>,
+    pub(super) aggs: Option<Answer>,
     /// How long each shard took, where it was asked for.
     pub(super) profile: Vec<ShardProfile>,
     /// The memory that aggregations take.
@@ -133,7 +133,7 @@ pub(super) struct Run<E: Env> {
     ranks: Option<Taken>,
 }
 
-impl<E: Env> Run<E> {
+impl Run {
     /// The shards that were asked.
     pub(super) fn asked(&self) -> Vec<(Arc<Index>, u32)> {
         shards_of(&self.targets).map(|it| (Arc::clone(&it.index), it.number)).collect()
@@ -208,7 +208,7 @@ impl<E: Env> Core<E> {
         let begin = self.env.clock().monotonic();
         let request = self.read_request(&call.body, &call.params, dsl::parse_search).await?;
         let is_large = request.is_large(1);
-        let mut request = self.leaving(request, is_large);
+        let mut request = Leaving::known(request, is_large);
         self.count_search(&request);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         request.shards_unfiltered_max = call.shards_unfiltered_max;
@@ -230,7 +230,7 @@ impl<E: Env> Core<E> {
             ]));
         }
         let held = self.hold(gate, SEARCH, call).await?;
-        let request = self.leaving(Arc::new(request.stay()), is_large);
+        let request = Leaving::known(Arc::new(request.stay()), is_large);
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &held, begin).await?;
         let mut reply = self.bring(asked, run, begin).await?;
@@ -246,7 +246,7 @@ impl<E: Env> Core<E> {
         let begin = self.env.clock().monotonic();
         let request = self.read_request(&call.body, &call.params, dsl::parse_count).await?;
         let is_large = request.is_large(1);
-        let request = self.leaving(Arc::new(request), is_large);
+        let request = Leaving::known(Arc::new(request), is_large);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         let held = self.hold(gate, SEARCH, call).await?;
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
@@ -267,7 +267,7 @@ impl<E: Env> Core<E> {
         request: &Arc<SearchRequest>,
         partial_results: bool,
         begin: Duration,
-    ) -> Result<Run<E>> {
+    ) -> Result<Run> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
         let request = self.looked_up(gate, here, request).await?;
@@ -369,13 +369,13 @@ impl<E: Env> Core<E> {
             found = self.run_plans(&plans, deadline).await?;
         }
         drop(plans);
-        let mut partials = Vec::with_capacity(found.len());
+        let mut partials = Partial::all_leaving(Vec::with_capacity(found.len()));
         let mut memory = Memory::default();
         for (at, found) in found {
             match found {
                 Ok(mut partial) => {
                     memory.join(std::mem::take(&mut partial.memory));
-                    partials.push((at, partial));
+                    partials.push((at, partial.stay()));
                 }
                 Err(damage) => {
                     self.look_after(targets[at as usize].shard());
@@ -432,15 +432,15 @@ impl<E: Env> Core<E> {
     async fn merged(
         &self,
         request: &SearchRequest,
-        partials: Vec<(u32, Partial)>,
-    ) -> Result<Merged> {
+        partials: Leaving<Vec<(u32, Partial)>>,
+    ) -> Result<Leaving<Merged>> {
         if !phase::merges_long(&partials) {
-            return Ok(phase::merge(request, partials));
+            return Ok(phase::merge(request, partials.stay()).leaving());
         }
         let (request, partials) = (request.page(), Arc::new(Mutex::new(partials)));
         let job = move || {
             let mut partials = partials.lock().unwrap_or_else(PoisonError::into_inner);
-            phase::merge(&request, std::mem::take(&mut *partials))
+            phase::merge(&request, std::mem::take(&mut **partials)).leaving()
         };
         self.work_at_last(job).await.map_err(|error| Error::internal(error.to_string()))
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use base::CoreId;
 use env::budget::Holder;
+use env::leftovers::Leaving;
 use env::{Clock, Env, ErrorKind, Spawn, reply};
 use search::phase::{Pace, Progress, STEP_WORK, Shared, Slice};
 use search::plan::Plan;
@@ -25,7 +26,7 @@ use crate::host::call::{Message, SliceCall};
 const CUT_COST: u64 = 100_000;
 
 /// What the slices of one shard found, with the place of the shard; or the damage that was met.
-pub(crate) type Part = (u32, std::result::Result<Partial, segment::Error>);
+pub(crate) type Part = (u32, std::result::Result<Leaving<Partial>, segment::Error>);
 
 /// How long slices go on.
 pub(crate) struct Until<'a> {
@@ -143,7 +144,7 @@ impl<E: Env> Core<E> {
         mut slice: Slice,
         until: &Until<'_>,
         pace: &mut Pace,
-    ) -> std::result::Result<Partial, segment::Error> {
+    ) -> std::result::Result<Leaving<Partial>, segment::Error> {
         let clock = self.env.clock();
         // Also where its plan took all the time there was.
         if until.is_over(clock.monotonic()) {
@@ -169,20 +170,20 @@ impl<E: Env> Core<E> {
     }
 
     /// What a slice found: in order, which for many hits by many keys is a worker's.
-    async fn finished(&self, mut slice: Slice) -> Partial {
+    async fn finished(&self, mut slice: Slice) -> Leaving<Partial> {
         if !slice.ends_long() {
-            return slice.finish();
+            return slice.finish().leaving();
         }
         self.finished_away(&Arc::new(Mutex::new(slice))).await
     }
 
-    async fn finished_away(&self, slice: &Arc<Mutex<Slice>>) -> Partial {
+    async fn finished_away(&self, slice: &Arc<Mutex<Slice>>) -> Leaving<Partial> {
         if !lock(slice).ends_long() {
-            return lock(slice).finish();
+            return lock(slice).finish().leaving();
         }
         let lent = Arc::clone(slice);
-        let done = self.work_at_last(move || lock(&lent).finish()).await;
-        done.unwrap_or_else(|_| lock(slice).finish())
+        let done = self.work_at_last(move || lock(&lent).finish().leaving()).await;
+        done.unwrap_or_else(|_| lock(slice).finish().leaving())
     }
 
     /// Goes on with a slice whose steps may be long, on workers; where too many jobs wait for one, here, but for
@@ -191,7 +192,7 @@ impl<E: Env> Core<E> {
         &self,
         slice: Slice,
         until: &Until<'_>,
-    ) -> std::result::Result<Partial, segment::Error> {
+    ) -> std::result::Result<Leaving<Partial>, segment::Error> {
         let slice = Arc::new(Mutex::new(slice));
         let clock = self.env.clock();
         loop {

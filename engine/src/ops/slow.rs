@@ -255,7 +255,7 @@ impl<E: Env> Core<E> {
         asked: Asked<'_>,
         held: &[HeldShard],
         begin: Duration,
-    ) -> Result<Run<E>> {
+    ) -> Result<Run> {
         let Asked { gate, request, partial_results, .. } = asked;
         let start = self.env.clock().monotonic();
         let run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
@@ -273,7 +273,7 @@ impl<E: Env> Core<E> {
     pub(super) async fn bring(
         self: &Rc<Self>,
         asked: Asked<'_>,
-        run: Run<E>,
+        run: Run,
         begin: Duration,
     ) -> Result<SearchReply> {
         let start = self.env.clock().monotonic();

@@ -3,9 +3,10 @@
 
 use std::vec;
 
+use env::leftovers::Leaving;
 use json::Writer;
-use search::aggs::shape::{Fields, Hits, Name, Out};
-use search::result::{Relation, SearchResult, Total};
+use search::aggs::shape::{self, Answer, Hits, Name, Out};
+use search::result::{Relation, SearchResult, Total, one_by_one};
 
 use super::search::{Paused, begin_hits};
 
@@ -24,11 +25,26 @@ enum Open {
     Object(vec::IntoIter<(Name, Out)>),
 }
 
+impl Open {
+    /// What is left of it goes in a moment, as does what is left of these others.
+    fn are_few(all: &Vec<Self>) -> bool {
+        let mut left = shape::FEW;
+        all.iter().all(|open| match open {
+            Self::List(list) => Out::are_few(list.as_slice().iter(), &mut left),
+            Self::Object(fields) => {
+                Out::are_few(fields.as_slice().iter().map(|(_, out)| out), &mut left)
+            }
+        })
+    }
+}
+
 /// `"aggregations":{…}`. Each value goes when it is written, and others have their turn between: ten thousand buckets
 /// with documents held a core for 50 ms, a good part of it to give them back.
-pub async fn aggregations(writer: &mut Writer<'_>, aggs: Fields, how: How, pause: &impl AsyncFn()) {
+pub async fn aggregations(writer: &mut Writer<'_>, aggs: Answer, how: How, pause: &impl AsyncFn()) {
     writer.key("aggregations").begin_object();
-    let mut open = vec![Open::Object(aggs.into_iter())];
+    // Its client may leave in the middle.
+    let open = vec![Open::Object(aggs.stay().into_iter())];
+    let mut open = Leaving::new(open, |open| !Open::are_few(open));
     let mut paused = Paused::new(writer);
     while let Some(last) = open.last_mut() {
         let out = match last {
@@ -105,7 +121,8 @@ async fn documents(
         aggs: None,
     };
     begin_hits(writer, &result, how.total_as_int);
-    for hit in found.hits {
+    let mut hits = one_by_one(found.hits);
+    while let Some(hit) = hits.next() {
         super::search::hit(writer, &hit, how.total_as_int);
         drop(hit);
         paused.pause(writer, pause).await;
@@ -116,7 +133,9 @@ async fn documents(
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
+    use std::cell::Cell;
     use std::pin::pin;
+    use std::rc::Rc;
     use std::task::{Context, Poll, Waker};
 
     use super::*;
@@ -133,11 +152,34 @@ mod tests {
         let mut writer = Writer::new(&mut out);
         writer.begin_object();
         let aggs = vec![(Name::Typed("sterms", "t".into()), terms)];
-        let written = aggregations(&mut writer, aggs, how, &async || {});
+        let written = aggregations(&mut writer, Out::leaving(aggs), how, &async || {});
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(pin!(written).poll(&mut context), Poll::Ready(()), "nothing waits");
         writer.end_object();
         String::from_utf8(out).expect("UTF-8")
+    }
+
+    /// What was left of ten thousand buckets went on the core, where a client left in the middle.
+    #[test]
+    fn an_answer_that_is_not_written_to_its_end_goes_elsewhere() {
+        let left = Rc::new(Cell::new(0));
+        let count = Rc::clone(&left);
+        env::leftovers::take_by(move |_| count.set(count.get() + 1));
+        for (buckets, much) in [(20_000, 1), (1500, 0)] {
+            let bucket = || Out::Text("a value of an answer".into());
+            let terms = Out::List((0..buckets).map(|_| bucket()).collect());
+            let aggs = vec![(Name::Plain(Cow::Borrowed("t")), terms)];
+            let mut out = Vec::new();
+            let mut writer = Writer::new(&mut out);
+            writer.begin_object();
+            let pause = async || std::future::pending().await;
+            {
+                let written = aggregations(&mut writer, Out::leaving(aggs), How::default(), &pause);
+                let mut context = Context::from_waker(Waker::noop());
+                assert_eq!(pin!(written).poll(&mut context), Poll::Pending, "it has begun");
+            }
+            assert_eq!(left.replace(0), much, "{buckets}");
+        }
     }
 
     #[test]

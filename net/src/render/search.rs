@@ -3,7 +3,7 @@
 use engine::ops::Shards;
 use engine::ops::search::{CountReply, SearchReply};
 use json::Writer;
-use search::result::{Explanation, Hit, Key, Number, Relation, SearchResult, Total};
+use search::result::{Explanation, Hit, Key, Number, Relation, SearchResult, Total, one_by_one};
 
 use super::aggs::{self, How};
 use super::document::failures;
@@ -83,7 +83,8 @@ pub async fn members(
     begin_hits(writer, &reply.result, manner.total_as_int);
     let mut paused = Paused::new(writer);
     // Each hit goes when it is written, so that not all of them go at once.
-    for hit in std::mem::take(&mut reply.result.hits) {
+    let mut hits = one_by_one(std::mem::take(&mut reply.result.hits));
+    while let Some(hit) = hits.next() {
         self::hit(writer, &hit, manner.total_as_int);
         drop(hit);
         paused.pause(writer, pause).await;
@@ -338,7 +339,8 @@ mod tests {
                 max_score: hits.iter().find_map(|hit| hit.score),
                 hits,
                 aggs: None,
-            },
+            }
+            .leaving(),
         }
     }
 

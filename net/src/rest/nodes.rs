@@ -475,6 +475,7 @@ pub(super) fn pools_of<E: Env>(call: &Call<'_, E>, sample: &Sample, stats: &Stat
             "search" => "search_worker",
             "short" => "generic",
             "bodies" => "body_worker",
+            "leftovers" => "drop_worker",
             "hashes" => "security-crypto",
             "files" => "management",
             other => other,

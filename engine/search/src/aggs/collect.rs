@@ -236,9 +236,15 @@ impl Account {
         if is_small { lease.take(wanted) } else { lease.take_leaving(wanted) }
     }
 
-    /// Gives away what was taken, with what it was taken for.
-    pub fn into_memory(self) -> Memory {
-        Memory::new(self.taken)
+    /// Gives away what was taken, with what it was taken for: nothing is held after it.
+    pub fn take_memory(&mut self) -> Memory {
+        (self.taken_bytes, self.used_bytes) = (0, 0);
+        Memory::new(std::mem::take(&mut self.taken))
+    }
+
+    /// How much is held, about.
+    pub fn used_bytes(&self) -> usize {
+        self.used_bytes
     }
 
     /// Something that cannot be answered.

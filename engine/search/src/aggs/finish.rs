@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::background;
 use super::bound::{BoundAgg, What};
 use super::cut::{self, Limit};
-use super::partial::{Bucket, Partial};
+use super::partial::{Bucket, Partial, Partials};
 use super::pipeline;
-use super::shape::{self, Fields, Hits, Out};
+use super::shape::{self, Answer, Fields, Hits, Out};
 use super::spec::{Agg, Aggs, Kind};
 use script::Context;
 
@@ -33,10 +33,10 @@ impl<'a> Reducer<'a> {
     ///
     /// # Errors
     /// A field has different types in different indices, or a segment is damaged.
-    pub fn shard(&mut self, target: u32, plan: &Plan, slices: Vec<Vec<Partial>>) -> Result<()> {
+    pub fn shard(&mut self, target: u32, plan: &Plan, slices: Vec<Partials>) -> Result<()> {
         let mut shard = Vec::new();
         for slice in slices {
-            cut::merge_all(self.aggs, &mut shard, slice)?;
+            cut::merge_all(self.aggs, &mut shard, slice.stay())?;
         }
         for ((agg, place), partial) in self.aggs.aggs.iter().zip(0..).zip(&mut shard) {
             set_target(target, partial);
@@ -50,7 +50,7 @@ impl<'a> Reducer<'a> {
     ///
     /// # Errors
     /// More buckets than allowed, or a path that leads nowhere.
-    pub fn finish(self, buckets_max: usize) -> Result<Option<Fields>> {
+    pub fn finish(self, buckets_max: usize) -> Result<Option<Answer>> {
         if self.found.is_empty() && !self.aggs.aggs.is_empty() {
             return Ok(None);
         }
@@ -61,7 +61,7 @@ impl<'a> Reducer<'a> {
             cut::last(agg, partial, &mut limit)?;
         }
         pipeline::run(self.aggs, &mut root)?;
-        Ok(Some(shape::all(self.aggs, &root)))
+        Ok(Some(Out::leaving(shape::all(self.aggs, &root))))
     }
 }
 

@@ -53,4 +53,4 @@ pub mod together;
 pub mod width;
 
 pub use finish::{Reducer, looks_up, queries_mut, scripts_mut};
-pub use partial::Partial;
+pub use partial::{Partial, Partials};

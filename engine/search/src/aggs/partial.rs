@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use base::number::Number;
+use env::leftovers::Leaving;
 
 use super::format::Format;
 use super::metric::digest::{Digest, Hdr};
@@ -55,6 +56,37 @@ pub enum Partial {
     Single(Box<Bucket>),
     /// Buckets.
     Buckets(Box<Buckets>),
+}
+
+/// What the aggregations of a request found, one for each: not where others wait does much of it go.
+pub type Partials = Leaving<Vec<Partial>>;
+
+/// So many buckets and documents go in a moment: some 100 µs.
+const FEW: usize = 512;
+
+impl Partial {
+    /// These, which go elsewhere where they are many.
+    pub fn leaving(partials: Vec<Self>) -> Partials {
+        Leaving::new(partials, |partials| !Self::are_within(partials, &mut { FEW }))
+    }
+
+    /// Takes what these hold from what is `left`; false where that is less. Looks no further than it must.
+    fn are_within(partials: &[Self], left: &mut usize) -> bool {
+        partials.iter().all(|partial| match partial {
+            Self::Single(bucket) => bucket.is_within(left),
+            Self::Buckets(buckets) => buckets.list.iter().all(|bucket| bucket.is_within(left)),
+            Self::TopHits(top) => spend(left, top.hits.len()),
+            Self::TopMetrics(best) => spend(left, best.len()),
+            _ => spend(left, 1),
+        })
+    }
+}
+
+/// Takes `pieces` from what is `left`; false where that is less.
+pub(super) fn spend(left: &mut usize, pieces: usize) -> bool {
+    let rest = left.checked_sub(pieces);
+    *left = rest.unwrap_or(0);
+    rest.is_some()
 }
 
 /// The box around points.
@@ -203,6 +235,13 @@ pub struct Bucket {
     pub subs: Vec<Partial>,
     /// What pipelines made of it, by their place.
     pub pipes: Vec<Option<Made>>,
+}
+
+impl Bucket {
+    /// As [`Partial::are_within`].
+    fn is_within(&self, left: &mut usize) -> bool {
+        spend(left, 1 + self.pipes.len()) && Partial::are_within(&self.subs, left)
+    }
 }
 
 /// What a pipeline made.

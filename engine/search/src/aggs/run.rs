@@ -8,12 +8,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use env::budget::Lease;
+use env::leftovers;
 
 use super::bound::BoundAgg;
 use super::build::{self, Place};
 use super::collect::{Account, Around, Batch, Group, Multitudes, Scores};
 use super::joining::Joining;
-use super::partial::Partial;
+use super::partial::{Partial, Partials};
 use super::reduce;
 use super::scripted::{Board, Scripts};
 use crate::error::{Error, Kind};
@@ -46,6 +47,10 @@ const PAIRS_MAX: u64 = 1 << 27;
 
 /// So many buckets, or documents that wait for the end of a segment, are put in order elsewhere.
 const SIZE_HERE: usize = 1 << 14;
+
+/// So many bytes, or buckets of one segment, are given back in a moment: some 100 µs.
+const LEFT_BYTES: usize = 64 << 10;
+const LEFT_SIZE: usize = 1 << 10;
 
 /// Reads documents.
 enum Reader {
@@ -162,9 +167,11 @@ impl Run {
 
     /// Forgets all that was found, and begins anew as something heavy.
     fn restart(&mut self) {
-        (self.global, self.part, self.here) = (false, 0, None);
+        let wanted = self.found.len();
+        self.let_go();
+        (self.global, self.part) = (false, 0);
         self.account = self.account.renewed();
-        self.found.fill(None);
+        self.found = vec![None; wanted];
         (self.count, self.terminated, self.heavy) = (0, false, true);
     }
 
@@ -204,15 +211,24 @@ impl Run {
 
     /// What was found, one for each aggregation of the request, and the memory that it takes; or that
     /// it was too much memory, or had a value that an aggregation cannot take.
-    pub fn finish(self) -> (Result<Vec<Partial>, Error>, Memory) {
+    pub fn finish(mut self) -> (Result<Partials, Error>, Memory) {
         if let Some(fault) = self.account.fault() {
             return (Err(fault.clone()), Memory::default());
         }
+        let found = std::mem::take(&mut self.found);
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
-        let empties = build::empties(aggs);
-        let found = self.found.into_iter().zip(empties);
+        let found = found.into_iter().zip(build::empties(aggs));
         let found = found.map(|(found, empty)| found.unwrap_or(empty)).collect();
-        (Ok(found), self.account.into_memory())
+        (Ok(Partial::leaving(found)), self.account.take_memory())
+    }
+
+    /// Lets all go that is held, with the memory that it takes: what is much not here, where others wait.
+    fn let_go(&mut self) {
+        let is_much = self.account.used_bytes() > LEFT_BYTES;
+        let held = (self.here.take(), std::mem::take(&mut self.found), self.account.take_memory());
+        if is_much {
+            leftovers::leave(held);
+        }
     }
 
     fn next_pass(&mut self) {
@@ -301,13 +317,16 @@ impl Run {
                 self.begin(part)
             }
         };
-        let result = self.go_on(&mut here, part, turn);
-        if result? {
-            self.part += 1;
-        } else {
+        let is_over = self.go_on(&mut here, part, turn);
+        if !matches!(is_over, Ok(true)) {
             self.here = Some(here);
+        } else {
+            self.part += 1;
+            if here.group.size() > LEFT_SIZE {
+                leftovers::leave(here);
+            }
         }
-        Ok(())
+        is_over.map(drop)
     }
 
     /// Collects, reads on, or ends the segment: true.
@@ -529,6 +548,12 @@ impl Run {
             }
             self.count += here.docs.len() as u64;
         }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.let_go();
     }
 }
 

@@ -6,13 +6,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use env::leftovers::Leaving;
+
 mod metric;
 
 pub use metric::{boxplot, t_test};
 use metric::{extended, matrix_fields, of_metric, percents, stats};
 
 use super::format::{Format, ip_text};
-use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial};
+use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial, spend};
 use super::spec::{Agg, Aggs, Kind, PipeKind};
 use crate::request::SearchRequest;
 use crate::result::{Hit, Key as SortKey, Winner};
@@ -46,6 +48,41 @@ pub enum Out {
 
 /// Names and values.
 pub type Fields = Vec<(Name, Out)>;
+
+/// What is shown of all aggregations: not where others wait does much of it go.
+pub type Answer = Leaving<Fields>;
+
+/// So many values go in a moment: some 100 µs.
+pub const FEW: usize = 2048;
+
+/// Pieces of a document.
+const HIT: usize = 8;
+
+impl Out {
+    /// These, which go elsewhere where they are many.
+    pub fn leaving(fields: Fields) -> Answer {
+        Leaving::new(fields, |fields| {
+            !Self::are_few(fields.iter().map(|(_, out)| out), &mut { FEW })
+        })
+    }
+
+    /// These values hold little together: what they hold is taken from what is `left`. Looks no further than it must.
+    pub fn are_few<'a>(mut outs: impl Iterator<Item = &'a Self>, left: &mut usize) -> bool {
+        outs.all(|out| out.is_within(left))
+    }
+
+    fn is_within(&self, left: &mut usize) -> bool {
+        spend(left, 1)
+            && match self {
+                Self::List(list) => list.iter().all(|out| out.is_within(left)),
+                Self::Object(fields) => fields.iter().all(|(_, out)| out.is_within(left)),
+                Self::Hits(found) => {
+                    spend(left, HIT.saturating_mul(found.hits.len() + found.winners.len()))
+                }
+                _ => true,
+            }
+    }
+}
 
 /// Name of a value.
 #[derive(Clone, Debug, PartialEq)]

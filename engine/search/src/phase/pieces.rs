@@ -6,6 +6,8 @@
 //!
 //! Always true: with no more than four keys a window is one piece.
 
+use env::leftovers;
+
 use super::{Keep, Part, Slice};
 use crate::iter::{Hits, Turn, WINDOW};
 
@@ -25,11 +27,28 @@ const KEYS_AT_ONCE: usize = 4 * WINDOW as usize;
 /// Pieces of a core that a worker makes one.
 const PIECES_OF_A_WORKER: usize = 8;
 
+/// So many keys are given back in a moment: some 100 µs.
+const KEYS_LEFT: usize = 1 << 10;
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
 impl Slice {
     /// To put what was found in order, key by key, may take long: [`Self::finish`] belongs on a worker.
     pub fn ends_long(&self) -> bool {
         let Keep::Sorted(sorter) = &self.keep else { return false };
         sorter.len().saturating_mul(self.keys) > KEYS_AT_ONCE
+    }
+
+    /// Lets go what was found and not asked for: many hits not here, where others wait.
+    fn let_go(&mut self) {
+        let keys = if let Keep::Sorted(sorter) = &self.keep { sorter.len() * self.keys } else { 0 };
+        if keys > KEYS_LEFT {
+            leftovers::leave(std::mem::replace(&mut self.keep, Keep::Count));
+        }
     }
 
     /// Collects hits, or leaves that to the next steps.

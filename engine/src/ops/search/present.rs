@@ -9,7 +9,7 @@ impl<E: Env> Core<E> {
     pub(in crate::ops) async fn present(
         self: &Rc<Self>,
         request: &Arc<SearchRequest>,
-        run: Run<E>,
+        run: Run,
         partial_results: bool,
         begin: Duration,
     ) -> Result<SearchReply> {
@@ -37,12 +37,14 @@ impl<E: Env> Core<E> {
         // All of them at once, before the first: many searches at work each had their part.
         let mut memory = None;
         self.pay(&mut memory, "fetched_hits", merged.winners.len() * HIT_BYTES)?;
-        let mut hits: Vec<(ShardId, Hit)> = Vec::with_capacity(merged.winners.len());
+        let hits: Vec<(ShardId, Hit)> = Vec::with_capacity(merged.winners.len());
+        let mut hits = Leaving::new(hits, |hits| hits.len() > HITS_FEW);
         let mut lost: BTreeSet<ShardId> = BTreeSet::new();
         let (mut inside, mut opens) = (InsidePlans::default(), OpenPlans::default());
         let asking = Asking::new(request);
         // Each goes when it is a hit: by a thousand keys, a thousand of them take a while.
-        for winner in std::mem::take(&mut merged.winners) {
+        let mut winners = one_by_one(std::mem::take(&mut merged.winners));
+        while let Some(winner) = winners.next() {
             let start = request.profile.then(|| self.env.clock().monotonic());
             let target = &targets[winner.target as usize];
             let open = opens.of(self, request, winner.target, target).await;
@@ -104,7 +106,9 @@ impl<E: Env> Core<E> {
         }
         // A shard that fails tells nothing, also not what it had read by then.
         hits.retain(|(shard, _)| !lost.contains(shard));
-        let hits = hits.into_iter().map(|(_, hit)| hit).collect();
+        let hits = hits.stay().into_iter().map(|(_, hit)| hit).collect();
+        let (total, max_score) = (merged.total, merged.max_score);
+        let mut result = SearchResult { total, max_score, hits, aggs: None }.leaving();
         if let Some(aggs) = &mut aggs {
             let failed = (&mut shards, &mut watched);
             self.fetch_tops(aggs, &targets, failed, &mut memory).await?;
@@ -124,6 +128,7 @@ impl<E: Env> Core<E> {
             let phase = if shards.total > 1 { "fetch" } else { "query" };
             return Err(self.failed_in(phase, &shards));
         }
+        result.aggs = aggs;
         let took = self.env.clock().monotonic().saturating_sub(begin);
         Ok(SearchReply {
             took_ms: took.as_millis() as u64,
@@ -131,7 +136,7 @@ impl<E: Env> Core<E> {
             terminated_early: merged.terminated_early,
             shards,
             reduce_phases,
-            result: SearchResult { total: merged.total, max_score: merged.max_score, hits, aggs },
+            result,
             suggest,
             profile,
             scroll_id: None,
