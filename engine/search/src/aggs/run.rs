@@ -46,7 +46,7 @@ const PAIRS_HERE: u64 = 1 << 16;
 const PAIRS_MAX: u64 = 1 << 27;
 
 /// So many buckets, or documents that wait for the end of a segment, are put in order elsewhere.
-const SIZE_HERE: usize = 1 << 14;
+const SIZE_HERE: usize = 1 << 13;
 
 /// So many bytes, or buckets of one segment, are given back in a moment: some 100 µs.
 const LEFT_BYTES: usize = 64 << 10;

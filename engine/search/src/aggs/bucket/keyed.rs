@@ -56,6 +56,11 @@ pub trait Keys: Send {
         0
     }
 
+    /// How many buckets of plain keys it takes as long to make and to put in order as `buckets` of these.
+    fn size(&self, buckets: usize) -> usize {
+        buckets
+    }
+
     /// Names what [`Keys::key`] will read for these keys.
     fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
         let _ = (keys, turn);
@@ -299,7 +304,8 @@ impl<K: Keys> Collector for Keyed<K> {
     fn size(&self) -> usize {
         // Of many that are counted alone the best are chosen before anything is made of them.
         let all = self.slots.len();
-        self.most.map_or(all, |most| most.min(all)) + self.subs.size()
+        let made = self.most.map_or(all, |most| most.min(all));
+        self.keys.size(made) + self.subs.size()
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
