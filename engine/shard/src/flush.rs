@@ -145,7 +145,7 @@ impl<E: Env> Inner<E> {
                 mapping_version: self.mapping.borrow().version(),
                 segment_next: state.segment_next,
                 segments: Vec::new(),
-                tombstones: Vec::new(),
+                tombstones: Tombstone::all(Vec::new()),
             };
             let doomed = (std::mem::take(&mut state.obsolete), state.obsolete_bytes);
             state.obsolete_bytes = 0;
@@ -161,7 +161,8 @@ impl<E: Env> Inner<E> {
             self.remove(doomed.iter().cloned()).await?;
         }
         if !planted(Fault::ForgetTombstones) {
-            manifest.tombstones = self.tombstones_below(manifest.seq_no_next).await;
+            let deletes = self.tombstones_below(manifest.seq_no_next).await;
+            manifest.tombstones = Tombstone::all(deletes);
         }
         let unsaved = standing.iter().filter(|it| it.file.is_none());
         let unsaved = unsaved.map(|it| it.segment.len_bytes()).sum();

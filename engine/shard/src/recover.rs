@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::flush;
 use crate::held::Held;
-use crate::manifest::{Manifest, SegmentFile};
+use crate::manifest::{Manifest, SegmentFile, Tombstone};
 use crate::reader::Touch;
 use crate::shard::{Inner, Phase, Setup, Shard};
 use crate::state::State;
@@ -58,7 +58,7 @@ impl<E: Env> Shard<E> {
             mapping_version: setup.mapping.version(),
             segment_next: SegmentId(1),
             segments: Vec::new(),
-            tombstones: Vec::new(),
+            tombstones: Tombstone::all(Vec::new()),
         };
         manifest.save(env, &setup.dir).await?;
         let state = State::new(manifest.primary_term, 0, manifest.segment_next);
@@ -86,7 +86,7 @@ impl<E: Env> Shard<E> {
         let mut state = State::new(manifest.primary_term, next, manifest.segment_next);
         state.segments = segments;
         let now = env.clock().monotonic();
-        for tombstone in &manifest.tombstones {
+        for tombstone in manifest.tombstones.iter() {
             let put = now.saturating_sub(Duration::from_millis(tombstone.age_ms));
             let (seq_no, term, version) = (tombstone.seq_no, tombstone.term, tombstone.version);
             state.tombstones.put(&tombstone.id, Stamp { seq_no, term, version }, put);

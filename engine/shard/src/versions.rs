@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use base::hash::Map;
+use base::hash::Pieces;
 use env::Bytes;
 
 use crate::buffer::stored::Stamp;
@@ -49,7 +49,7 @@ pub(crate) type Decision = (Standing, Option<Text>);
 /// Operations under way, the newest of each id.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
-    by_id: Map<Box<str>, Decision>,
+    by_id: Pieces<Decision>,
     id_bytes: usize,
 }
 
@@ -70,7 +70,7 @@ impl Decided {
             return Some(std::mem::replace(held, decision));
         }
         self.id_bytes += id.len();
-        self.by_id.insert(id.into(), decision);
+        self.by_id.insert(id, decision);
         None
     }
 
@@ -120,7 +120,7 @@ impl Standing {
 /// Deletes that are remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
-    by_id: Map<Box<str>, (Stamp, Duration)>,
+    by_id: Pieces<(Stamp, Duration)>,
     /// In the order in which they were put; entries that were replaced are passed over.
     order: VecDeque<(Duration, u64, Box<str>)>,
     id_bytes: usize,
@@ -134,7 +134,7 @@ impl Tombstones {
 
     /// Remembers a delete applied at `now`.
     pub(crate) fn put(&mut self, id: &str, stamp: Stamp, now: Duration) {
-        if self.by_id.insert(id.into(), (stamp, now)).is_none() {
+        if self.by_id.insert(id, (stamp, now)).is_none() {
             self.id_bytes += id.len();
         }
         self.order.push_back((now, stamp.seq_no.get(), id.into()));
@@ -205,7 +205,7 @@ impl Tombstones {
     }
 }
 
-fn stands(by_id: &Map<Box<str>, (Stamp, Duration)>, id: &str, seq_no: u64) -> bool {
+fn stands(by_id: &Pieces<(Stamp, Duration)>, id: &str, seq_no: u64) -> bool {
     by_id.get(id).is_some_and(|(stamp, _)| stamp.seq_no.get() == seq_no)
 }
 

@@ -2,7 +2,7 @@
 
 use base::{PrimaryTerm, SegmentId, SeqNo, ShardId};
 use consensus::snapshot::Head;
-use shard::manifest::{LiveFile, SegmentFile};
+use shard::manifest::{LiveFile, SegmentFile, Tombstone};
 use wal::LogPosition;
 
 use super::*;
@@ -33,7 +33,7 @@ fn a_manifest_names_its_segments() {
             doc_count: 12,
             live: Some(LiveFile { generation: 1, len_bytes: 64, checksum: 1 }),
         }],
-        tombstones: Vec::new(),
+        tombstones: Tombstone::all(Vec::new()),
     };
     let value = shown(manifest.encode()).expect("readable");
     assert_eq!(fact(&value, "kind"), "\"manifest\"");

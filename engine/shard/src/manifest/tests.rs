@@ -29,13 +29,31 @@ fn example() -> Manifest {
                 live: None,
             },
         ],
-        tombstones: vec![Tombstone {
+        tombstones: Tombstone::all(vec![Tombstone {
             age_ms: 59_000,
             seq_no: SeqNo(999),
             term: PrimaryTerm(3),
             version: 12,
             id: "gone ✓".to_owned(),
-        }],
+        }]),
+    }
+}
+
+/// The deletes of a manifest whose place another took held a core for 50 ms, and so did a copy of them.
+#[test]
+fn many_deletes_are_shared_and_go_elsewhere() {
+    let left = std::rc::Rc::new(std::cell::Cell::new(0));
+    let count = std::rc::Rc::clone(&left);
+    env::leftovers::take_by(move |_| count.set(count.get() + 1));
+    for (deletes, much) in [(10_000, 1), (10, 0)] {
+        let one = example().tombstones[0].clone();
+        let large = Manifest { tombstones: Tombstone::all(vec![one; deletes]), ..example() };
+        let lent = large.clone();
+        assert!(Arc::ptr_eq(&lent.tombstones, &large.tombstones));
+        drop(large);
+        assert_eq!(left.get(), 0);
+        drop(lent);
+        assert_eq!(left.replace(0), much, "{deletes}");
     }
 }
 
