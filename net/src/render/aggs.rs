@@ -27,7 +27,7 @@ enum Open {
 
 impl Open {
     /// What is left of it goes in a moment, as does what is left of these others.
-    fn are_few(all: &Vec<Self>) -> bool {
+    fn are_few(all: &[Self]) -> bool {
         let mut left = shape::FEW;
         all.iter().all(|open| match open {
             Self::List(list) => Out::are_few(list.as_slice().iter(), &mut left),
@@ -122,7 +122,7 @@ async fn documents(
     };
     begin_hits(writer, &result, how.total_as_int);
     let mut hits = one_by_one(found.hits);
-    while let Some(hit) = hits.next() {
+    for hit in &mut *hits {
         super::search::hit(writer, &hit, how.total_as_int);
         drop(hit);
         paused.pause(writer, pause).await;

@@ -84,7 +84,7 @@ pub async fn members(
     let mut paused = Paused::new(writer);
     // Each hit goes when it is written, so that not all of them go at once.
     let mut hits = one_by_one(std::mem::take(&mut reply.result.hits));
-    while let Some(hit) = hits.next() {
+    for hit in &mut *hits {
         self::hit(writer, &hit, manner.total_as_int);
         drop(hit);
         paused.pause(writer, pause).await;

@@ -44,7 +44,7 @@ impl<E: Env> Core<E> {
         let asking = Asking::new(request);
         // Each goes when it is a hit: by a thousand keys, a thousand of them take a while.
         let mut winners = one_by_one(std::mem::take(&mut merged.winners));
-        while let Some(winner) = winners.next() {
+        for winner in &mut *winners {
             let start = request.profile.then(|| self.env.clock().monotonic());
             let target = &targets[winner.target as usize];
             let open = opens.of(self, request, winner.target, target).await;
