@@ -97,7 +97,7 @@ impl Directory {
             Some(Entry::Failed(failure)) => Primary::Failed(failure),
             Some(Entry::Open(reader)) if !index.copying => Primary::Started(reader),
             Some(Entry::Open(_) | Entry::Opening) => Primary::Initializing,
-            None if index.open => Primary::Unknown,
+            None if index.open => Primary::Initializing,
             None => Primary::Closed,
         }
     }
@@ -133,14 +133,12 @@ impl Directory {
 pub enum Primary<'a> {
     /// It serves.
     Started(&'a Reader),
-    /// It opens or replays, or another's documents are copied into it.
+    /// It opens or replays, or another's documents are copied into it, or its core begins with it in a moment.
     Initializing,
     /// It serves no more.
     Failed(&'a Failure),
     /// Its index is closed: its files lie there.
     Closed,
-    /// Its index is open, and no core has begun with it.
-    Unknown,
 }
 
 /// One shard of the directory.

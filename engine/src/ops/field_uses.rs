@@ -16,6 +16,7 @@ use search::plan::uses::{Of, Parts, Uses};
 
 use super::IndicesOptions;
 use super::reached::Reached;
+use super::since::{self, Since};
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
@@ -153,7 +154,13 @@ impl<E: Env> Core<E> {
             fields.is_empty()
                 || fields.iter().any(|field| json::path::glob(field.as_bytes(), name.as_bytes()))
         };
-        let directory = self.directory();
+        let (directory, state) = (self.directory(), self.state());
+        let found = indices.len();
+        indices.retain(|one| matches!(since::of(&state, &one.index), Since::Same));
+        if indices.len() < found {
+            // Whoever named one that is gone is told so, as who asks now.
+            self.reached(gate, action, expression, Call::new(options)).await?;
+        }
         let uses = |one: Reached| {
             let seen = one.seen(gate);
             let index = one.index;

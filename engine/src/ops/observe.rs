@@ -206,6 +206,7 @@ impl<E: Env> Core<E> {
         wait: &HealthWait,
     ) -> Result<HealthReply> {
         gate.cluster("cluster:monitor/health")?;
+        self.look_after_all_closed().await;
         let clock = self.env.clock();
         let until = clock.monotonic() + Duration::from_millis(wait.timeout_ms);
         loop {
@@ -214,8 +215,8 @@ impl<E: Env> Core<E> {
             let (tally, missing) = self.tally(gate, expression, options, seen).await?;
             let met = !missing && wait.is_met(&tally);
             if met || begin >= until {
-                let indices = self.health_of(gate, expression, options).await?;
-                let directory = self.directory();
+                let mut indices = self.health_of(gate, expression, options).await?;
+                let directory = self.as_they_stand(&mut indices);
                 let mut rows: Vec<IndexRow> =
                     indices.iter().map(|index| health_row(&directory, index)).collect();
                 rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -274,7 +275,7 @@ impl<E: Env> Core<E> {
         if !expression.is_empty() {
             let missing = self.lacks_index(gate, expression, options).await?;
             let indices = self.health_of(gate, expression, options).await?;
-            return Ok((self.count_up(&indices), missing));
+            return Ok((self.count_up(indices), missing));
         }
         let whole = options.expand_open && options.expand_closed && options.expand_hidden;
         if let Some((counted, tally)) = self.health.get()
@@ -283,15 +284,28 @@ impl<E: Env> Core<E> {
         {
             return Ok((tally, false));
         }
-        let tally = self.count_up(&self.health_of(gate, expression, options).await?);
+        let tally = self.count_up(self.health_of(gate, expression, options).await?);
         if whole {
             self.health.set(Some((seen, tally)));
         }
         Ok((tally, false))
     }
 
-    fn count_up(&self, indices: &[Arc<Index>]) -> Tally {
+    /// Where their shards stand now, of those indices that are there now: names are looked up over several turns,
+    /// and a shard of one that was deleted or closed meanwhile is not lost.
+    fn as_they_stand(&self, indices: &mut Vec<Arc<Index>>) -> Arc<Directory> {
+        // In this order: a shard leaves the directory after its index has left the state.
         let directory = self.directory();
+        let state = self.state();
+        indices.retain_mut(|index| {
+            let now = state.index_by_uuid(index.uuid).map(Arc::clone);
+            now.map(|now| *index = now).is_some()
+        });
+        directory
+    }
+
+    fn count_up(&self, mut indices: Vec<Arc<Index>>) -> Tally {
+        let directory = self.as_they_stand(&mut indices);
         let mut tally = Tally::NONE;
         indices.iter().for_each(|index| tally.add(standing(index, standings(&directory, index))));
         tally
@@ -397,7 +411,7 @@ fn standings(directory: &Directory, index: &Index) -> impl Iterator<Item = Stand
         // The files of a closed index are there, and nobody needs more of them.
         Primary::Started(_) | Primary::Closed => Standing::Active,
         Primary::Initializing => Standing::Initializing,
-        Primary::Failed(_) | Primary::Unknown => Standing::Lost,
+        Primary::Failed(_) => Standing::Lost,
     })
 }
 

@@ -19,6 +19,12 @@ use crate::host::call::Message;
 use crate::node::Directory;
 
 impl<E: Env> Core<E> {
+    /// Sees to it that whoever asks how shards stand from now on is told of closed ones what their files say now.
+    pub async fn look_after_all_closed(self: &Rc<Self>) {
+        let state = self.state();
+        self.look_after_closed(state.indices.values().map(|index| &**index)).await;
+    }
+
     /// Sees to it that what the directory says of the shards of closed indices among these is what their files
     /// say now.
     pub(crate) async fn look_after_closed<'a>(

@@ -456,7 +456,7 @@ impl<E: Env> Core<E> {
                         row.bytes = opening.bytes.get();
                         row.replayed = opening.replayed.get();
                     }
-                    Primary::Failed(_) | Primary::Unknown => continue,
+                    Primary::Failed(_) => continue,
                     Primary::Initializing => {
                         row.done = false;
                         if index.copying && made_of.is_some() {
@@ -491,7 +491,7 @@ impl<E: Env> Core<E> {
                     Primary::Started(_) | Primary::Initializing | Primary::Closed => {
                         counts.assigned += 1;
                     }
-                    Primary::Failed(_) | Primary::Unknown => counts.unassigned += 1,
+                    Primary::Failed(_) => counts.unassigned += 1,
                 }
             }
         }

@@ -87,6 +87,7 @@ struct Asked {
 pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/allocation/explain")?;
     let with_disk = call.params.flag("include_disk_info", false)?;
+    call.core.look_after_all_closed().await;
     let body = call.map().await?.filter(|body| body.as_object().is_some_and(|it| !it.is_empty()));
     let asked = match &body {
         Some(body) => read(call, body).await?,
@@ -97,7 +98,7 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = match standing {
         Some(Primary::Started(_) | Primary::Closed) => "started",
         Some(Primary::Initializing) => "initializing",
-        Some(Primary::Failed(_) | Primary::Unknown) | None => "unassigned",
+        Some(Primary::Failed(_)) | None => "unassigned",
     };
     let disk = if with_disk { Some(call.core.machine().await.volume) } else { None };
     Ok(call.json(200, |writer| {
@@ -270,7 +271,7 @@ fn first_unassigned<E: Env>(call: &Call<'_, E>) -> Result<Asked> {
     let directory = call.core.directory();
     let lost = primaries.into_iter().find(|copy| {
         let primary = directory.primary(&copy.index, copy.number);
-        matches!(primary, Primary::Failed(_) | Primary::Unknown)
+        matches!(primary, Primary::Failed(_))
     });
     lost.or_else(|| {
         let index = state.indices.values().find(|index| index.settings.replica_count() > 0)?;

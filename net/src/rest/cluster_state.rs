@@ -114,6 +114,9 @@ async fn reached<E: Env>(call: &Call<'_, E>, version: u64, limit: Duration) -> b
 }
 
 async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
+    if wish.has("routing_table") || wish.has("routing_nodes") {
+        call.core.look_after_all_closed().await;
+    }
     let state = call.core.state();
     let info = &call.core.shared().config.info;
     for metric in METRICS.into_iter().filter(|metric| wish.has(metric)) {
@@ -343,7 +346,7 @@ fn standing(directory: &Directory, index: &Index, number: u32) -> Option<&'stati
     match directory.primary(index, number) {
         Primary::Started(_) | Primary::Closed => Some("STARTED"),
         Primary::Initializing => Some("INITIALIZING"),
-        Primary::Failed(_) | Primary::Unknown => None,
+        Primary::Failed(_) => None,
     }
 }
 

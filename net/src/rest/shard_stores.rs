@@ -23,6 +23,7 @@ pub(super) async fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let action = "indices:monitor/shard_stores";
     let indices = call.core.named_indices(call.gate, action, call.indices(), options).await?;
     block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
+    call.core.look_after_all_closed().await;
     let directory = call.core.directory();
     let info = &call.core.shared().config.info;
     Ok(call.json(200, |writer| {

@@ -483,8 +483,49 @@ fn what_is_deleted_during_a_broadcast_counts_as_nothing() {
                 Box::pin(ask(&mut second, &[("POST", "_forcemerge"), ("POST", "_cache/clear")])),
                 Box::pin(ask(
                     &mut third,
-                    &[("POST", "_disk_usage?run_expensive_tasks=true"), ("GET", "_stats")],
+                    &[
+                        ("POST", "_disk_usage?run_expensive_tasks=true"),
+                        ("GET", "_stats"),
+                        ("GET", "_field_usage_stats"),
+                    ],
                 )),
+            ];
+            env::join_all(works).await;
+        });
+    }
+}
+
+/// Health told the shards of an index that was deleted or closed while names were looked up as lost, and the cluster as
+/// red.
+#[test]
+fn no_shard_is_lost_where_indices_come_and_go() {
+    for seed in 0..8 {
+        with_clients_on(&Sim::new(seed), 3, |clients| async move {
+            let [mut maker, mut first, mut second]: [Client; 3] =
+                clients.try_into().ok().expect("three");
+            let turn = async |client: &mut Client| {
+                for round in 0..12 * ROUNDS {
+                    let body = r#"{"settings":{"number_of_shards":3,"number_of_replicas":0}}"#;
+                    client.good("PUT", "/goes", body).await;
+                    if round % 3 == 0 {
+                        client.good("POST", "/goes/_close", "").await;
+                    }
+                    client.good("DELETE", "/goes", "").await;
+                }
+            };
+            let ask = async |client: &mut Client, target: &str| {
+                for _ in 0..40 * ROUNDS {
+                    let told = client.good("GET", target, "").await;
+                    assert_eq!(at(&told, &["status"]).as_str(), Some("green"), "{seed}: {told:?}");
+                    let lost = at(&told, &["unassigned_primary_shards"]).as_u64();
+                    assert_eq!(lost, Some(0), "{seed}: {told:?}");
+                }
+            };
+            type Work<'a> = std::pin::Pin<Box<dyn Future<Output = ()> + 'a>>;
+            let works: Vec<Work<'_>> = vec![
+                Box::pin(turn(&mut maker)),
+                Box::pin(ask(&mut first, "/_cluster/health?level=shards")),
+                Box::pin(ask(&mut second, "/_cluster/health/g*")),
             ];
             env::join_all(works).await;
         });

@@ -169,6 +169,36 @@ fn a_closed_shard_that_cannot_be_read_any_more_is_a_failed_one() {
     });
 }
 
+/// Tables knew of it, and health, routing and stores only after somebody had asked for a table.
+#[test]
+fn whoever_asks_first_learns_of_a_closed_shard_that_is_lost() {
+    let explain = r#"{"index":"c","shard":1,"primary":true}"#;
+    let calls = [
+        ("GET", "/_cluster/health", "", r#""status":"red""#),
+        ("GET", "/_cat/health", "", " red "),
+        ("GET", "/_health_report", "", r#""status":"red""#),
+        ("GET", "/_cluster/state/routing_table", "", r#""state":"UNASSIGNED""#),
+        ("GET", "/_cluster/state/routing_nodes", "", r#""state":"UNASSIGNED""#),
+        ("POST", "/_cluster/allocation/explain", explain, r#""current_state":"unassigned""#),
+        ("GET", "/c/_shard_stores", "", "store_exception"),
+        ("GET", "/_cat/shards/c", "", "UNASSIGNED"),
+    ];
+    for (method, target, body, wanted) in calls {
+        let machine = Machine::new(44);
+        machine.story(async |mut client: Client| {
+            fill(&mut client, "c").await;
+            client.good("POST", "/c/_close", "").await;
+            let settings = client.good("GET", "/c/_settings", "").await;
+            let uuid = at(&settings, &["c", "settings", "index", "uuid"]).as_str().expect("an id");
+            for slot in 0..2 {
+                machine.sim.plant(format!("/data/indices/{uuid}/1/manifest-{slot}"), b"rot");
+            }
+            let told = client.call(method, target, body).await.text();
+            assert!(told.contains(wanted), "{target}: {told}");
+        });
+    }
+}
+
 /// Number and name of the commit on which the shard of `a` stands.
 async fn commit(client: &mut Client) -> (u64, String) {
     let told = client.good("GET", "/a/_stats?level=shards&forbid_closed_indices=false", "").await;
