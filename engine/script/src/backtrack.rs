@@ -25,14 +25,14 @@ pub(crate) type Spans = Vec<Option<Span>>;
 const LIMITS: [usize; 3] = [1_000, 10_000, 100_000];
 
 /// What a look at the text costs, with what the engine does until the next, in steps of [`Effort`].
-const LOOK: u64 = 64;
-
-/// What a look costs more for so many bytes that it may read, where it may be at a part that an automaton finds
-/// ([`Reach`]). Few read so far: those that do take some fifty times as much.
-const FAR_BYTES: u64 = 16;
+pub(crate) const LOOK: u64 = 64;
 
 /// How much searches may do. A step is about a nanosecond.
 pub trait Effort {
+    /// A look costs one step more for so many bytes that it may read, where it may be at a part that an automaton
+    /// finds. Few read so far: those that do take some fifty times as much.
+    const FAR_BYTES: u64 = 16;
+
     /// Are so many steps left?
     fn has(&self, steps: u64) -> bool;
 
@@ -206,8 +206,8 @@ impl Compiled {
         Ok(Self { regex, shorter, backtracks, reach })
     }
 
-    fn looked<'t>(&self, text: &'t str) -> Looked<'t> {
-        let look = LOOK + self.reach.bytes(text) / FAR_BYTES;
+    fn looked<'t, E: Effort>(&self, text: &'t str, _effort: &E) -> Looked<'t> {
+        let look = LOOK + self.reach.bytes(text) / E::FAR_BYTES;
         Looked { text, looks: Cell::new(0), look }
     }
 
@@ -221,12 +221,23 @@ impl Compiled {
         if !self.backtracks {
             return self.regex.is_match(text).unwrap_or(false);
         }
-        let text = self.looked(text);
+        let text = self.looked(text, effort);
         let found = |regex: &Regex| regex.is_match(&text).map(|is| is.then_some(()));
         self.search(&text, effort, found).is_some()
     }
 
-    /// The first match at or after `from`. None where there is no effort left.
+    /// The groups of the first match at or after `from`, the whole first. None where there is no effort left.
+    pub(crate) fn first(&self, text: &str, from: usize, effort: &impl Effort) -> Option<Spans> {
+        if self.backtracks {
+            return self.find(&self.looked(text, effort), from, effort);
+        }
+        let captures = self.regex.captures_from_pos(text, from).ok()??;
+        let mut spans = Spans::new();
+        spans_of(&captures, &mut spans);
+        Some(spans)
+    }
+
+    /// As [`Self::first`].
     fn find(&self, text: &Looked<'_>, from: usize, effort: &impl Effort) -> Option<Spans> {
         let found = |regex: &Regex| {
             let captures = regex.captures_input(RegexInput::new(text).from_pos(from))?;
@@ -282,7 +293,7 @@ impl Compiled {
             }
             return;
         }
-        let looked = self.looked(text);
+        let looked = self.looked(text, effort);
         let (mut from, mut last) = (0, None);
         while from <= text.len()
             && let Some(spans) = self.find(&looked, from, effort)

@@ -23,6 +23,7 @@ pub mod ast;
 mod backtrack;
 pub mod compare;
 pub mod compile;
+mod considered;
 pub mod context;
 pub mod date;
 pub mod error;

@@ -13,6 +13,7 @@ use fancy_regex::Regex;
 
 use crate::backtrack::Compiled;
 pub use crate::backtrack::{Effort, Span, Unbounded};
+pub use crate::considered::Considered;
 use crate::error::Fault;
 
 type Result<T> = std::result::Result<T, Fault>;
@@ -78,31 +79,36 @@ impl Pattern {
         self.compiled.regex()
     }
 
-    /// Does it match the whole text?
-    pub fn matches_whole(&self, text: &str) -> bool {
-        self.matches_whole_within(text, &Unbounded)
-    }
-
-    /// As [`Self::matches_whole`]; not where there is no effort left.
+    /// Does it match the whole text? Not where there is no effort left.
     pub fn matches_whole_within(&self, text: &str, effort: &impl Effort) -> bool {
         self.whole.is_match(text, effort)
     }
 
     /// The groups of the first match at or after a place.
-    fn find_at(&self, text: &str, from: usize) -> Option<Vec<Option<Span>>> {
+    fn find_at(&self, text: &str, from: usize, effort: &impl Effort) -> Option<Vec<Option<Span>>> {
         if from > text.len() {
             return None;
         }
-        let captures = self.regex().captures_from_pos(text, from).ok()??;
-        let groups = 0..captures.len();
-        Some(groups.map(|at| captures.get(at).map(|found| (found.start(), found.end()))).collect())
+        self.compiled.first(text, from, effort)
     }
 
     /// The groups, where all of the text matches.
-    fn groups_of_whole(&self, text: &str) -> Option<Vec<Option<Span>>> {
-        let captures = self.whole.regex().captures(text).ok()??;
-        let groups = 0..captures.len();
-        Some(groups.map(|at| captures.get(at).map(|found| (found.start(), found.end()))).collect())
+    fn groups_of_whole(&self, text: &str, effort: &impl Effort) -> Option<Vec<Option<Span>>> {
+        self.whole.first(text, 0, effort)
+    }
+
+    /// One use of it on a text of so many bytes in a script: what `run` finds, and bytes of a text that it counts as.
+    ///
+    /// # Errors
+    /// It considered too much.
+    pub fn used<T>(
+        &self,
+        bytes: usize,
+        run: impl FnOnce(&Self, &Considered) -> T,
+    ) -> Result<(T, usize)> {
+        let effort = Considered::of(bytes);
+        let found = run(self, &effort);
+        Ok((found, effort.end(self.as_str())?))
     }
 
     /// The pattern as the engine has it.
@@ -110,17 +116,13 @@ impl Pattern {
         self.regex().as_str()
     }
 
-    /// Does it match somewhere?
-    pub fn matches_somewhere(&self, text: &str) -> bool {
-        self.regex().is_match(text).unwrap_or(false)
+    /// Does it match somewhere? Not where there is no effort left.
+    pub fn matches_somewhere_within(&self, text: &str, effort: &impl Effort) -> bool {
+        self.compiled.is_match(text, effort)
     }
 
-    /// Gives each match to `found`, until that says `false`: the spans of all groups, the whole first.
-    pub fn each(&self, text: &str, found: impl FnMut(&[Option<Span>]) -> bool) {
-        self.each_within(text, &Unbounded, found);
-    }
-
-    /// As [`Self::each`]; ends where there is no effort left.
+    /// Gives each match to `found`, until that says `false`: the spans of all groups, the whole first. Ends where
+    /// there is no effort left.
     pub fn each_within(
         &self,
         text: &str,
@@ -135,12 +137,8 @@ impl Pattern {
         self.regex().captures_len() - 1
     }
 
-    /// The text with what matches replaced; `None` where nothing does.
-    pub fn replace(&self, text: &str, with: &Replacement, all: bool) -> Option<String> {
-        self.replace_within(text, with, all, usize::MAX, &Unbounded).unwrap_or(None)
-    }
-
-    /// As [`Self::replace`], of at most `most` bytes, and where there is no effort left as far as that led.
+    /// The text with what matches replaced, of at most `most` bytes, and where there is no effort left as far as that
+    /// led; `None` where nothing matches.
     ///
     /// # Errors
     /// [`TooLong`] where it would be longer: no more than that was written then.
@@ -201,8 +199,8 @@ impl Matcher {
     }
 
     /// The next match.
-    pub fn find(&mut self) -> bool {
-        self.spans = self.pattern.find_at(&self.text, self.next);
+    pub fn find(&mut self, effort: &impl Effort) -> bool {
+        self.spans = self.pattern.find_at(&self.text, self.next, effort);
         match self.spans.as_ref().and_then(|spans| spans[0]) {
             Some((start, end)) => {
                 // An empty match is not found twice.
@@ -215,14 +213,14 @@ impl Matcher {
     }
 
     /// Does all of the text match?
-    pub fn matches(&mut self) -> bool {
-        self.spans = self.pattern.groups_of_whole(&self.text);
+    pub fn matches(&mut self, effort: &impl Effort) -> bool {
+        self.spans = self.pattern.groups_of_whole(&self.text, effort);
         self.spans.is_some()
     }
 
     /// Does the text begin with a match?
-    pub fn looking_at(&mut self) -> bool {
-        let spans = self.pattern.find_at(&self.text, 0);
+    pub fn looking_at(&mut self, effort: &impl Effort) -> bool {
+        let spans = self.pattern.find_at(&self.text, 0, effort);
         self.spans = spans.filter(|spans| spans[0].is_some_and(|(start, _)| start == 0));
         self.spans.is_some()
     }
@@ -484,7 +482,8 @@ mod tests {
     fn replaced(pattern: &str, with: &str, text: &str) -> String {
         let pattern = Pattern::java(pattern, "").expect("a pattern");
         let with = Replacement::java(with, &pattern).expect("a replacement");
-        pattern.replace(text, &with, true).unwrap_or_else(|| text.to_owned())
+        let done = pattern.replace_within(text, &with, true, usize::MAX, &Unbounded);
+        done.expect("no bound").unwrap_or_else(|| text.to_owned())
     }
 
     #[test]
@@ -505,8 +504,8 @@ mod tests {
         assert!(Pattern::java("(", "").is_err());
         assert!(Pattern::java("a", "NONE").is_err());
         let insensitive = Pattern::java("A.c", "CASE_INSENSITIVE|DOTALL").expect("flags");
-        assert!(insensitive.matches_whole("a\nC"));
-        assert!(!insensitive.matches_whole("xa\nC"));
+        assert!(insensitive.matches_whole_within("a\nC", &Unbounded));
+        assert!(!insensitive.matches_whole_within("xa\nC", &Unbounded));
         let one = Pattern::java("(a)", "").expect("a pattern");
         assert_eq!(
             Replacement::java("$2", &one).expect_err("refused").message.as_deref(),
@@ -529,6 +528,55 @@ mod tests {
     #[test]
     fn a_runaway_pattern_ends() {
         let pattern = Pattern::java(r"(a+)+(?=b)c", "").expect("a pattern");
-        assert!(!pattern.matches_whole(&"a".repeat(200)));
+        assert!(!pattern.matches_whole_within(&"a".repeat(200), &Unbounded));
+        let pattern = Pattern::java(r"(a+)+\1b", "").expect("a pattern");
+        let text = "a".repeat(199) + "b c";
+        let text = text.replace("ab", "a?b");
+        let used =
+            pattern.used(text.len(), |it, effort| it.matches_somewhere_within(&text, effort));
+        let fault = used.expect_err("it tries far too much");
+        assert_eq!(
+            fault.message.as_deref(),
+            Some(
+                "[scripting] Regular expression considered too many characters, \
+                 pattern: [(a+)+\\1b], limit factor: [6], char limit: [1218]"
+            )
+        );
+    }
+
+    /// A reader's script held a core for 4.5 s with it.
+    #[test]
+    fn a_pattern_that_looks_ahead_to_the_end_of_a_long_text_is_refused() {
+        let ahead = Pattern::java("(?=.*[0-9])[a-z]+", "").expect("a pattern");
+        let used = |len: usize| {
+            let text = "a".repeat(len);
+            ahead.used(len, |pattern, effort| pattern.matches_somewhere_within(&text, effort))
+        };
+        assert!(used(64 << 10).is_err());
+        assert!(!used(100).expect("a short text").0);
+    }
+
+    #[test]
+    fn what_people_write_is_within_what_a_script_may_do() {
+        let words = "the quick brown fox jumps over the lazy dog gets it, once, ".repeat(1000);
+        for (pattern, count) in [
+            (r"\b(\w+)\b", 12_000),
+            (r"(?<![a-z])fox(?= jumps)", 1_000),
+            (r"([a-z]) (\1)", 1_000),
+            (r"(?i)DOG", 1_000),
+            (r"[^,]+,", 2_000),
+        ] {
+            let pattern = Pattern::java(pattern, "").expect("a pattern");
+            let used = pattern.used(words.len(), |pattern, effort| {
+                let mut found = 0;
+                pattern.each_within(&words, effort, |_| {
+                    found += 1;
+                    true
+                });
+                found
+            });
+            let found = used.map(|(found, _)| found).map_err(|fault| fault.message);
+            assert_eq!(found, Ok(count), "{}", pattern.as_str());
+        }
     }
 }

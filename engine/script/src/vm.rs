@@ -456,7 +456,7 @@ impl Machine {
                 Op::Match(whole) => {
                     let pattern = self.pop();
                     let text = self.pop();
-                    let value = library::matches(&self.heap, text, pattern, whole)?;
+                    let value = library::matches(&mut self.heap, text, pattern, whole)?;
                     self.stack.push(value);
                 }
                 Op::Score => self.stack.push(Value::Double(host.score())),

@@ -23,7 +23,7 @@ pub fn replacement(text: &str, pattern: &Pattern) -> Result<Replacement> {
 }
 
 /// Searches by backtracking count as all that analyses do ([`super::effort`]), and end where too much was done.
-pub(super) struct Counted;
+pub(crate) struct Counted;
 
 impl Effort for Counted {
     fn has(&self, steps: u64) -> bool {

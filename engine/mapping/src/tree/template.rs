@@ -11,6 +11,7 @@ use json::{Object as Json, Value};
 use super::define::{self, java_text};
 use super::dynamic::Detected;
 use super::params;
+use crate::analysis::regex;
 use crate::{Error, Result, Settings};
 
 /// One template.
@@ -121,7 +122,7 @@ impl Template {
             let lists =
                 [&template.names, &template.names_not, &template.paths, &template.paths_not];
             for pattern in lists.into_iter().flatten() {
-                crate::analysis::regex::pattern(pattern, "").map_err(|cause| {
+                regex::pattern(pattern, "").map_err(|cause| {
                     Error::illegal_argument(format!(
                         "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic \
                          template [{name}]."
@@ -215,8 +216,8 @@ impl Template {
         let name = path.rsplit('.').next().unwrap_or_default();
         let is_match = |pattern: &str, text: &str| match self.is_regex {
             // Compiled anew: new fields are rare, and templates are compared by their text.
-            true => crate::analysis::regex::pattern(pattern, "")
-                .is_ok_and(|regex| regex.matches_whole(text)),
+            true => regex::pattern(pattern, "")
+                .is_ok_and(|pattern| pattern.matches_whole_within(text, &regex::Counted)),
             false => matches(pattern, text),
         };
         let any = |patterns: &[String], text: &str| patterns.iter().any(|p| is_match(p, text));

@@ -38,7 +38,10 @@ impl Caller<'_> {
     fn test(&mut self, function: Value, arguments: &[Value]) -> Done<bool> {
         if let Some(Object::Pattern(pattern)) = self.machine.heap.as_object(function) {
             let text = self.machine.heap.as_text(arguments[0]).unwrap_or_default();
-            return Ok(pattern.matches_somewhere(text));
+            let (is_found, bytes) =
+                pattern.used(text.len(), |it, effort| it.matches_somewhere_within(text, effort))?;
+            self.machine.heap.spend(bytes);
+            return Ok(is_found);
         }
         match self.call(function, arguments)? {
             Value::Bool(is) => Ok(is),

@@ -314,7 +314,7 @@ pub(crate) fn items(heap: &mut Heap, over: Value) -> Done<Vec<Value>> {
 }
 
 /// `=~` and `==~`.
-pub(crate) fn matches(heap: &Heap, text: Value, pattern: Value, whole: bool) -> Done<Value> {
+pub(crate) fn matches(heap: &mut Heap, text: Value, pattern: Value, whole: bool) -> Done<Value> {
     let Some(Object::Pattern(pattern)) = heap.as_object(pattern) else {
         return Err(Fault::cast("the right side of [=~] must be a pattern"));
     };
@@ -326,11 +326,12 @@ pub(crate) fn matches(heap: &Heap, text: Value, pattern: Value, whole: bool) -> 
             _ => return Err(Fault::cast("only text is matched")),
         },
     };
-    Ok(Value::Bool(if whole {
-        pattern.matches_whole(text)
-    } else {
-        pattern.matches_somewhere(text)
-    }))
+    let (is_found, bytes) = pattern.used(text.len(), |pattern, effort| match whole {
+        true => pattern.matches_whole_within(text, effort),
+        false => pattern.matches_somewhere_within(text, effort),
+    })?;
+    heap.spend(bytes);
+    Ok(Value::Bool(is_found))
 }
 
 /// A method of a value; `None` where it has none of that name.

@@ -522,7 +522,8 @@ table! {
     };
     "Pattern"."matches"(2) = |heap, a| {
         let pattern = crate::pattern::Pattern::java(&text(heap, a[0])?, "")?;
-        Ok(Value::Bool(pattern.matches_whole(&text(heap, a[1])?)))
+        let whole = text(heap, a[1])?;
+        Ok(Value::Bool(super::strings::matches_whole(heap, &pattern, &whole)?))
     };
 }
 

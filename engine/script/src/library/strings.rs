@@ -4,7 +4,7 @@ use super::{Done, int, text};
 use crate::error::Fault;
 use crate::heap::{Heap, Object, Ref, Value};
 use crate::java;
-use crate::pattern::{Matcher, Pattern, Replacement, TooLong, Unbounded};
+use crate::pattern::{Considered, Matcher, Pattern, Replacement, TooLong};
 use crate::show;
 use crate::types::Type;
 
@@ -199,12 +199,13 @@ pub(super) fn method(
             replaced(heap, &pattern, &whole, &to, name == "replaceAll")?.unwrap_or(whole)
         }
         ("matches", [pattern]) => {
-            return bool(pattern_of(heap, *pattern)?.matches_whole(&whole));
+            let pattern = pattern_of(heap, *pattern)?;
+            return bool(matches_whole(heap, &pattern, &whole)?);
         }
         ("split", [cut] | [cut, _]) => {
             let pattern = pattern_of(heap, *cut)?;
             let most = arguments.get(1).map_or(Ok(0), |most| int(*most))?;
-            let parts = split(&pattern, &whole, most);
+            let parts = split(heap, &pattern, &whole, most)?;
             return texts(heap, parts.iter().map(String::as_str)).map(Some);
         }
         ("splitOnToken", [cut] | [cut, _]) => {
@@ -268,11 +269,25 @@ fn pattern_of(heap: &Heap, value: Value) -> Done<Pattern> {
     Pattern::java(&text(heap, value)?, "")
 }
 
+/// Does a pattern match all of a text?
+pub(super) fn matches_whole(heap: &mut Heap, pattern: &Pattern, whole: &str) -> Done<bool> {
+    let (is_match, bytes) =
+        pattern.used(whole.len(), |it, effort| it.matches_whole_within(whole, effort))?;
+    heap.spend(bytes);
+    Ok(is_match)
+}
+
 /// `Pattern.split`: empty pieces at the end are dropped where there is no limit.
-fn split(pattern: &Pattern, whole: &str, most: i32) -> Vec<String> {
+fn split(heap: &mut Heap, pattern: &Pattern, whole: &str, most: i32) -> Done<Vec<String>> {
+    let (parts, bytes) = pattern.used(whole.len(), |it, effort| pieces(it, whole, most, effort))?;
+    heap.spend(bytes);
+    Ok(parts)
+}
+
+fn pieces(pattern: &Pattern, whole: &str, most: i32, effort: &Considered) -> Vec<String> {
     let mut parts = Vec::new();
     let mut at = 0;
-    pattern.each(whole, |spans| {
+    pattern.each_within(whole, effort, |spans| {
         let Some((start, end)) = spans[0] else { return false };
         if most > 0 && parts.len() as i32 + 1 >= most {
             return false;
@@ -413,25 +428,35 @@ pub(super) fn pattern(
             ("split", [whole] | [whole, _]) => {
                 let whole = text(heap, *whole)?;
                 let most = arguments.get(1).map_or(Ok(0), |most| int(*most))?;
-                let parts = split(&pattern, &whole, most);
+                let parts = split(heap, &pattern, &whole, most)?;
                 texts(heap, parts.iter().map(String::as_str)).map(Some)
             }
             ("pattern", []) => heap.string(pattern.as_str()).map(Some),
             ("asPredicate", []) => Ok(Some(Value::Object(at))),
-            ("test", [whole]) => bool(pattern.matches_somewhere(&text(heap, *whole)?)),
+            ("test", [whole]) => {
+                let whole = text(heap, *whole)?;
+                let (is_found, bytes) = pattern
+                    .used(whole.len(), |it, effort| it.matches_somewhere_within(&whole, effort))?;
+                heap.spend(bytes);
+                bool(is_found)
+            }
             _ => Ok(None),
         };
     }
-    if let Object::Matcher(matcher) = heap.get(at) {
-        // A pattern may go through its text many times.
-        let bytes = 8 * matcher.len_bytes();
-        heap.spend(bytes);
-    }
     let Object::Matcher(matcher) = heap.get_mut(at)? else { return Ok(None) };
+    let effort = Considered::of(matcher.len_bytes());
+    let searched = match (name, arguments) {
+        ("find", []) => Some(matcher.find(&effort)),
+        ("matches", []) => Some(matcher.matches(&effort)),
+        ("lookingAt", []) => Some(matcher.looking_at(&effort)),
+        _ => None,
+    };
+    if let Some(is_found) = searched {
+        let bytes = effort.end(matcher.pattern.as_str())?;
+        heap.spend(bytes);
+        return bool(is_found);
+    }
     match (name, arguments) {
-        ("find", []) => return bool(matcher.find()),
-        ("matches", []) => return bool(matcher.matches()),
-        ("lookingAt", []) => return bool(matcher.looking_at()),
         ("reset", []) => {
             (matcher.next, matcher.spans) = (0, None);
             return Ok(Some(Value::Object(at)));
@@ -490,7 +515,10 @@ fn replaced(
     all: bool,
 ) -> Done<Option<String>> {
     let most = heap.limit_bytes();
-    pattern.replace_within(text, with, all, most, &Unbounded).or_else(|TooLong| {
+    let (done, bytes) =
+        pattern.used(text.len(), |it, effort| it.replace_within(text, with, all, most, effort))?;
+    heap.spend(bytes);
+    done.or_else(|TooLong| {
         heap.charge(most.saturating_add(1))?;
         Ok(None)
     })

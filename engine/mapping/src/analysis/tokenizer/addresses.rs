@@ -341,7 +341,7 @@ mod tests {
             }
             random = random.wrapping_mul(0x5851_f42d_4c95_7f2d) | 1;
             let mut want = Vec::new();
-            pattern.each(&text, |spans| {
+            pattern.each_within(&text, &script::pattern::Unbounded, |spans| {
                 let (start, end) = spans[0].expect("the whole");
                 want.push(Address { start, end, is_mail: spans[1].is_some() });
                 true

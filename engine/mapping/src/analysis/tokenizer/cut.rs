@@ -71,7 +71,7 @@ fn is_punctuation(c: char) -> bool {
         return c.is_ascii_punctuation() && !is_symbol(c);
     }
     let mut buffer = [0; 4];
-    SET.as_ref().is_some_and(|set| set.matches_whole(c.encode_utf8(&mut buffer)))
+    SET.as_ref().is_some_and(|set| set.matches_whole_within(c.encode_utf8(&mut buffer), &Counted))
 }
 
 /// A symbol: general categories Sc, Sm, So, Sk.
@@ -83,7 +83,7 @@ fn is_symbol(c: char) -> bool {
         return matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~');
     }
     let mut buffer = [0; 4];
-    SET.as_ref().is_some_and(|set| set.matches_whole(c.encode_utf8(&mut buffer)))
+    SET.as_ref().is_some_and(|set| set.matches_whole_within(c.encode_utf8(&mut buffer), &Counted))
 }
 
 /// Pieces of runs.
