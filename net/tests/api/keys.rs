@@ -296,3 +296,40 @@ fn a_key_is_filtered_by_its_owner_as_it_was_made_or_updated() {
         assert_eq!(seen(&mut client).await, as_updated, "another owner came");
     });
 }
+
+/// A change that said nothing was answered as one, and what a replication copies whole was kept from searches alone.
+#[test]
+fn a_key_of_another_cluster_is_changed_by_what_means_something() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let target = "/_security/cross_cluster/api_key";
+        let body = r#"{"name":"x","access":{"search":[{"names":["a"],"query":{"match_all":{}}}]}}"#;
+        let made = client.good("POST", target, body).await;
+        let one = format!("{target}/{}", at(&made, &["id"]).as_str().expect("an id"));
+        for body in ["{}", r#"{"access":null}"#, r#"{"expiration":"1d"}"#] {
+            assert_eq!(
+                client.bad("PUT", &one, body).await,
+                "400 action_request_validation_exception: Validation Failed: 1: must update either [access] or \
+                 [metadata] for cross-cluster API keys;",
+                "{body}"
+            );
+        }
+        for (search, replication, kind) in [
+            (r#"{"names":["a"],"query":{"match_all":{}}}"#, r#"{"names":["a"]}"#, "search"),
+            (r#"{"names":["a"],"field_security":{"grant":["f"]}}"#, r#"{"names":["a"]}"#, "search"),
+            (r#"{"names":["a"]}"#, r#"{"names":["a"],"query":{"match_all":{}}}"#, "replication"),
+        ] {
+            let access = format!(r#"{{"search":[{search}],"replication":[{replication}]}}"#);
+            let more = if kind == "search" { " if replication is assigned" } else { "" };
+            let words = format!(
+                "400 illegal_argument_exception: {kind} does not support document or field level security{more}"
+            );
+            let body = format!(r#"{{"name":"y","access":{access}}}"#);
+            assert_eq!(client.bad("POST", target, &body).await, words);
+            assert_eq!(client.bad("PUT", &one, &format!(r#"{{"access":{access}}}"#)).await, words);
+        }
+        let both = r#"{"access":{"search":[{"names":["a"],"query":null}],"replication":[{"names":["a"]}]}}"#;
+        client.good("PUT", &one, both).await;
+        client.good("PUT", &one, r#"{"metadata":{"a":1}}"#).await;
+    });
+}

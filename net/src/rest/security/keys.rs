@@ -443,6 +443,7 @@ fn cross_roles(gate: &dyn Gate, access: &Value) -> Result<Vec<Arc<Role>>> {
     short_enough([Some(access), None])?;
     let body = Body::new(access, "access", &["search", "replication"])?;
     let mut entries = Vec::new();
+    let is_replicated = body.list("replication")?.is_some_and(|list| !list.is_empty());
     for (kind, privileges) in [
         ("search", ["read", "read_cross_cluster", "view_index_metadata"].as_slice()),
         ("replication", ["manage", "read"].as_slice()),
@@ -451,12 +452,19 @@ fn cross_roles(gate: &dyn Gate, access: &Value) -> Result<Vec<Arc<Role>>> {
             let mut entry = entry.as_object().cloned().ok_or_else(|| {
                 Error::parse(format!("failed to parse access. [{kind}] wants objects"))
             })?;
-            if kind == "replication"
-                && (entry.contains_key("query") || entry.contains_key("field_security"))
-            {
-                return Err(Error::illegal_argument(
-                    "replication does not support document or field level security",
-                ));
+            let is_limited = ["query", "field_security"]
+                .iter()
+                .any(|name| entry.get(name).is_some_and(|value| !matches!(value, Value::Null)));
+            if is_limited && is_replicated {
+                // What is copied whole is limited by nothing.
+                return Err(Error::illegal_argument(match kind {
+                    "replication" => {
+                        "replication does not support document or field level security"
+                    }
+                    _ => {
+                        "search does not support document or field level security if replication is assigned"
+                    }
+                }));
             }
             entry.insert("privileges", Value::from(privileges.to_vec()));
             entries.push(Value::Object(entry));
@@ -504,6 +512,11 @@ pub(super) async fn update_cross<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let access = body.value("access").cloned();
     if let Some(access) = &access {
         wish.descriptors = Some(cross_roles(call.gate, access)?);
+    }
+    if access.is_none() && wish.metadata.is_none() {
+        return Err(Error::validation(&[
+            "must update either [access] or [metadata] for cross-cluster API keys",
+        ]));
     }
     let id = call.segment("id").to_owned();
     let need = Need::Action(call.route.privilege);
