@@ -196,9 +196,18 @@ pub fn check_origins(origins: &[String]) -> Result<(), Refused> {
     }
 }
 
-/// A name: 1 to 64 characters after NFC that are what they look like.
+/// A name: 1 to 64 characters after NFC that are what they look like. Blanks of whatever width are one space: nobody
+/// sees how many a page shows, and many push what stands behind them away from the name.
 pub fn name(text: &str) -> Result<String, &'static str> {
-    let name: String = text.trim().nfc().collect();
+    let mut name = String::new();
+    for c in text.trim().nfc() {
+        // What ends a line or moves about is refused below.
+        match c.is_whitespace() && !is_unseen(c) {
+            true if name.ends_with(' ') => {}
+            true => name.push(' '),
+            false => name.push(c),
+        }
+    }
     if !(1..=NAME_CHARACTERS_MAX).contains(&name.chars().count()) {
         return Err("1 to 64 characters");
     }
@@ -426,6 +435,23 @@ mod tests {
             &long,
         ] {
             assert!(logo(&file(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    /// Forty blanks that a page does not join stood between a name and what was to be read as the page's own words.
+    #[test]
+    fn blanks_of_a_name_are_single_spaces() {
+        for blank in
+            ["  ", "\u{a0}", "\u{a0}\u{a0}", "\u{2001}", "\u{202f} ", "\u{205f}", "\u{3000}"]
+        {
+            let text = format!("{blank}Acme{blank}App{blank}");
+            assert_eq!(name(&text).as_deref(), Ok("Acme App"), "{text:?}");
+        }
+        for bad in ["a\u{2028}b", "a\u{2029}b", "a\tb", "a\u{85}b", "a\u{200b}b", "a\u{2800}b"] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+        for blank in ["\u{3000}\u{a0}", "\u{1107f}", "\u{1da9b} \u{1107f}"] {
+            assert!(name(blank).is_err(), "{blank:?}");
         }
     }
 
