@@ -141,6 +141,7 @@ pub fn new(
         refused,
         time,
         has_logo: false,
+        version: None,
     };
     let body = html! {
         h1 { "Register an application" }
@@ -181,6 +182,10 @@ pub struct App<'a> {
     pub newest_secret: &'a str,
     /// It was asked for a new secret by a page of before the one that it has now.
     pub is_stale: bool,
+    /// The version that the form is about: a change of another one is not taken.
+    pub version: u64,
+    /// A change was sent of a version that is no more: it was decided, or changed elsewhere.
+    pub is_outdated: bool,
     /// There is a logo in the version that the form shows.
     pub has_logo: bool,
     /// Where the logo is that waits for a reviewer, where it is another one.
@@ -204,8 +209,14 @@ pub fn app(app: &App<'_>) -> String {
         refused: app.refused.as_ref(),
         time: app.time,
         has_logo: app.has_logo,
+        version: Some(app.version),
     };
     let body = html! {
+        @if app.is_outdated {
+            div.note.stop role="alert" {
+                "Nothing was changed: a reviewer decided about this application, or it was changed, since the page was made that you sent. Look at how it stands now. The form below holds what you sent: send it again if you still want it."
+            }
+        }
         @if app.is_stale {
             div.note.stop role="alert" {
                 "No secret was made: there is a newer one than this page knew. Press the button again if you want to replace that one."
@@ -236,6 +247,7 @@ pub fn app(app: &App<'_>) -> String {
             @if app.secret.is_none() && (app.may_show || app.may_rotate) {
                 form method="post" action=(action) {
                     (hidden("csrf_token", app.csrf))
+                    (hidden("version", &app.version.to_string()))
                     @if app.may_show {
                         p { "Its secret is shown once, when you ask for it." }
                         button type="submit" name="action" value="show_secret" { "Show the secret" }
@@ -268,6 +280,8 @@ struct Shown<'a> {
     refused: Option<&'a Refused>,
     time: Time,
     has_logo: bool,
+    /// Of the application that is changed.
+    version: Option<u64>,
 }
 
 /// The form, for a new application and for changes.
@@ -307,6 +321,7 @@ fn form(shown: &Shown<'_>) -> Markup {
         }
         form method="post" action=(shown.action) enctype="multipart/form-data" {
             (hidden("csrf_token", shown.csrf))
+            @if let Some(version) = shown.version { (hidden("version", &version.to_string())) }
             @if shown.action == NEW { (hidden(MADE, &shown.time.made.to_string())) }
             // Said before anything is typed.
             p.hint { "Please send it before " (time(shown.time.end)) ". You are signed out after " (duration(shown.time.idle))
@@ -462,6 +477,8 @@ mod tests {
             may_rotate: false,
             newest_secret: "",
             is_stale: false,
+            version: 3,
+            is_outdated: false,
             has_logo: true,
             proposed_logo: None,
             time: TIME,

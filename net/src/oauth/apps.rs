@@ -298,6 +298,8 @@ struct Say<'a> {
     secret: Option<&'a str>,
     /// A new one was asked for by a page of before the one that it has.
     is_stale: bool,
+    /// A change was sent by a page of before a decision, or of before another change.
+    is_outdated: bool,
     /// A field of a change that was refused.
     refused: Option<Refused>,
     /// What was typed.
@@ -341,6 +343,8 @@ fn show<E: Env>(
         may_rotate: has_secret && !client.secrets.is_empty(),
         newest_secret: &newest(visit, signed_in, client),
         is_stale: say.is_stale,
+        version: client.version,
+        is_outdated: say.is_outdated,
         has_logo: shown.logo.is_some(),
         proposed_logo: proposed.map(|_| logo_at(client, true)),
         time: time(visit, signed_in),
@@ -421,6 +425,14 @@ async fn change<E: Env>(
             return show(visit, 400, client, signed_in, say);
         }
     };
+    if parts.form.text("version").parse() != Ok(client.version) {
+        // It was sent twice, and the first one is what is kept.
+        if after == *shown && client.status != Status::Rejected {
+            return visit.see_other(&format!("/apps/{}", client.reference));
+        }
+        visit.because("the page was of another version of the application");
+        return outdated(visit, client, signed_in, &parts.form);
+    }
     let mut changed = (**client).clone();
     let is_trusted = matches!(client.status, Status::Approved | Status::Suspended);
     if is_trusted && profile::needs_review(&client.profile, &after) {
@@ -448,9 +460,24 @@ async fn change<E: Env>(
             visit.note("client_changed", "ok", &facts);
             visit.see_other(&format!("/apps/{}", client.reference))
         }
-        Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
+        Err(authz::Error::Changed) => match of(visit, &client.reference, signed_in) {
+            Some(client) => outdated(visit, &client, signed_in, &parts.form),
+            None => nothing(visit),
+        },
         Err(_) => visit.down(),
     }
+}
+
+/// The application as it stands, and what was sent of a version that is no more: nothing typed is lost, and nothing
+/// that was decided is asked for again by a page that is sent twice.
+fn outdated<E: Env>(
+    visit: &Visit<'_, E>,
+    client: &Client,
+    signed_in: &SignedIn,
+    form: &Form,
+) -> Reply {
+    let say = Say { is_outdated: true, posted: Some(form), ..Say::default() };
+    show(visit, 409, client, signed_in, say)
 }
 
 /// Where the logo of this version of an application is, for owner and reviewers: no browser takes one that it

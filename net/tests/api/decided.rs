@@ -333,3 +333,63 @@ fn an_account_has_so_many_applications_that_nobody_approved() {
         }
     });
 }
+
+/// The form of a change that was refused, sent once more by going back, waited for a reviewer again; one of before
+/// took back what was decided since.
+#[test]
+fn a_change_that_is_sent_again_asks_for_nothing_that_was_decided() {
+    with_oauth(|mut client| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        let callback = "https://app.example/cb";
+        for decision in ["approve", "reject"] {
+            let scope = "index:a-1:read";
+            let app = send(&mut dev, &mut client, "/apps/new", decision, callback, scope).await;
+            let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+            assert_eq!(press(&mut rev, &mut client, &queue, "approve").await.status, 303);
+            let page = dev.ask(&mut client, &app, &[]).await;
+            let mut form = fields(&page, &app);
+            for (name, value) in [
+                ("application_type", "web"),
+                ("client_name", decision),
+                ("redirect_uris", "https://other.example/cb"),
+                ("scope", scope),
+                ("confidential", "confidential"),
+                ("require_pkce", "true"),
+                ("action", "submit"),
+            ] {
+                form.push((name.into(), value.into()));
+            }
+            assert_eq!(dev.post(&mut client, &app, &form).await.status, 303);
+            let waits = shown(&mut client, &app).await;
+            assert!(waits.get("proposal").is_some(), "{waits:?}");
+            // Twice at once is once.
+            let again = dev.post(&mut client, &app, &form).await;
+            assert_eq!((again.status, location(&again)), (303, app.clone()));
+            assert_eq!(shown(&mut client, &app).await, waits);
+            let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+            assert_eq!(press(&mut rev, &mut client, &queue, decision).await.status, 303);
+            let decided = shown(&mut client, &app).await;
+            let again = dev.post(&mut client, &app, &form).await;
+            if decision == "approve" {
+                assert_eq!((again.status, location(&again)), (303, app.clone()));
+            } else {
+                assert_eq!(again.status, 409, "{}", words(&again));
+                let told = words(&again);
+                assert!(told.contains("Nothing was changed: a reviewer decided"), "{told}");
+                assert!(again.text().contains("https://other.example/cb"), "nothing typed is lost");
+            }
+            assert_eq!(shown(&mut client, &app).await, decided);
+            // Another change meanwhile is not undone.
+            send(&mut dev, &mut client, &app, decision, "https://third.example/cb", scope).await;
+            let changed = shown(&mut client, &app).await;
+            assert_eq!(dev.post(&mut client, &app, &form).await.status, 409);
+            assert_eq!(shown(&mut client, &app).await, changed);
+            // Who looked, and still wants it, sends what the page holds.
+            let again = dev.post(&mut client, &app, &form).await;
+            form.retain(|(name, _)| name != "version");
+            let fresh = fields(&again, &app).into_iter().find(|(name, _)| name == "version");
+            form.push(fresh.expect("a version"));
+            assert_eq!(dev.post(&mut client, &app, &form).await.status, 303);
+        }
+    });
+}
