@@ -46,6 +46,15 @@ pub enum Item {
     Line(String),
     /// Somebody wants to know whether all lines before are written.
     Ask(Reply<bool>),
+    /// A line that comes before a change: whoever would make it hears whether this very line is written.
+    Begin {
+        /// The line, without its end.
+        line: String,
+        /// Where it is not taken at once: is it tried again as any other, or forgotten?
+        waits: bool,
+        /// Who would make the change.
+        reply: Reply<bool>,
+    },
 }
 
 #[derive(Debug)]
@@ -53,7 +62,24 @@ struct Inner {
     lines: SyncSender<Item>,
     strict: bool,
     noted: AtomicU64,
+    /// Lines that no line tells of yet.
     lost: AtomicU64,
+    losses: Losses,
+}
+
+/// How many lines were lost so far; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Losses(Arc<AtomicU64>);
+
+impl Losses {
+    /// So many more.
+    pub fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::AcqRel);
+    }
+
+    fn count(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl Audit {
@@ -61,7 +87,13 @@ impl Audit {
     /// done.
     pub fn new(strict: bool) -> (Self, Receiver<Item>) {
         let (lines, written) = sync_channel(WAITING_MAX);
-        let inner = Inner { lines, strict, noted: AtomicU64::new(0), lost: AtomicU64::new(0) };
+        let inner = Inner {
+            lines,
+            strict,
+            noted: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            losses: Losses::default(),
+        };
         (Self { inner: Some(Arc::new(inner)) }, written)
     }
 
@@ -70,6 +102,16 @@ impl Audit {
     pub fn strict_count(&self) -> Option<u64> {
         let inner = self.inner.as_ref().filter(|inner| inner.strict)?;
         Some(inner.noted.load(Ordering::Acquire))
+    }
+
+    /// How many lines were lost so far, at whatever end: while this stays, what was noted is written or waits.
+    pub fn lost_count(&self) -> u64 {
+        self.inner.as_ref().map_or(0, |inner| inner.losses.count())
+    }
+
+    /// Where whoever writes tells what it loses.
+    pub fn losses(&self) -> Losses {
+        self.inner.as_ref().map(|inner| inner.losses.clone()).unwrap_or_default()
     }
 
     /// Are all events noted before now in the file? Waits until the thread has tried.
@@ -82,14 +124,48 @@ impl Audit {
             && answer.await.unwrap_or(false)
     }
 
-    /// In strict mode: notes that a change is about to be made, and answers whether that is written. Else it may
-    /// be made without.
+    /// In strict mode: notes that a change is about to be made, and answers whether that is written; a line that is
+    /// not yet is tried again later, and wants another behind it. Else it may be made without.
     pub async fn begin(&self, now_ms: i64, facts: &[(&str, &str)]) -> bool {
-        if self.strict_count().is_none() {
-            return true;
+        self.begin_or(now_ms, facts, &[], true).await
+    }
+
+    /// As [`Audit::begin`], where several values of a kind are known of the change.
+    pub async fn begin_lists(
+        &self,
+        now_ms: i64,
+        facts: &[(&str, &str)],
+        lists: &[(&str, &[String])],
+    ) -> bool {
+        self.begin_or(now_ms, facts, lists, true).await
+    }
+
+    /// As [`Audit::begin`], but a line that is not taken at once is forgotten.
+    pub async fn begin_at_once(&self, now_ms: i64, facts: &[(&str, &str)]) -> bool {
+        self.begin_or(now_ms, facts, &[], false).await
+    }
+
+    async fn begin_or(
+        &self,
+        now_ms: i64,
+        facts: &[(&str, &str)],
+        lists: &[(&str, &[String])],
+        waits: bool,
+    ) -> bool {
+        let Some(inner) = self.inner.as_ref().filter(|inner| inner.strict) else { return true };
+        inner.tell_lost(now_ms);
+        let (reply, answer) = env::reply::channel();
+        let line = line(now_ms, CHANGE, "begun", facts, lists);
+        if inner.lines.try_send(Item::Begin { line, waits, reply }).is_err() {
+            if waits {
+                inner.lose();
+            }
+            return false;
         }
-        self.note(now_ms, CHANGE, "begun", facts);
-        self.is_written().await
+        if waits {
+            inner.noted.fetch_add(1, Ordering::AcqRel);
+        }
+        answer.await.unwrap_or(false)
     }
 
     /// Writes nothing.
@@ -117,10 +193,7 @@ impl Audit {
         lists: &[(&str, &[String])],
     ) {
         let Some(inner) = &self.inner else { return };
-        let lost = inner.lost.swap(0, Ordering::Relaxed);
-        if lost > 0 {
-            inner.send(lost_line(now_ms, lost));
-        }
+        inner.tell_lost(now_ms);
         inner.send(line(now_ms, event, outcome, facts, lists));
         inner.noted.fetch_add(1, Ordering::AcqRel);
     }
@@ -129,7 +202,20 @@ impl Audit {
 impl Inner {
     fn send(&self, line: String) {
         if self.lines.try_send(Item::Line(line)).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+            self.lose();
+        }
+    }
+
+    fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        self.losses.add(1);
+    }
+
+    /// A line for those that were lost before.
+    fn tell_lost(&self, now_ms: i64) {
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 && self.lines.try_send(Item::Line(lost_line(now_ms, lost))).is_err() {
+            self.lost.fetch_add(lost, Ordering::Relaxed);
         }
     }
 }
@@ -195,6 +281,7 @@ mod tests {
         match item {
             Item::Line(line) => line,
             Item::Ask(_) => panic!("nobody asked"),
+            Item::Begin { .. } => panic!("nothing begins"),
         }
     }
 
@@ -224,10 +311,11 @@ mod tests {
         let (audit, lines) = Audit::new(true);
         let writer = std::thread::spawn(move || {
             for is_written in [true, false] {
-                let line = text(lines.recv().expect("the line first"));
+                let Ok(Item::Begin { line, waits: true, reply }) = lines.recv() else {
+                    panic!("a line that somebody waits for")
+                };
                 let told = r#""event":"change","outcome":"begun","action":"a""#;
                 assert!(line.contains(told), "{line}");
-                let Ok(Item::Ask(reply)) = lines.recv() else { panic!("then the question") };
                 reply.send(is_written);
             }
         });
@@ -284,11 +372,13 @@ mod tests {
     fn what_is_lost_is_told() {
         let (lines, written) = sync_channel(1);
         let (noted, lost) = (AtomicU64::new(0), AtomicU64::new(0));
-        let inner = Arc::new(Inner { lines, strict: false, noted, lost });
+        let losses = Losses::default();
+        let inner = Arc::new(Inner { lines, strict: false, noted, lost, losses });
         let audit = Audit { inner: Some(inner) };
         for _ in 0..3 {
             audit.note(1, "e", "ok", &[]);
         }
+        assert_eq!(audit.lost_count(), 2);
         drop(written.try_recv().expect("the first"));
         audit.note(2, "e", "ok", &[]);
         let line = text(written.try_recv().expect("the count"));
@@ -297,5 +387,30 @@ mod tests {
             "{line}"
         );
         Audit::none().note(1, "e", "ok", &[]);
+    }
+
+    /// A line that no room was left for was taken for written, where another core told of the loss in between.
+    #[test]
+    fn what_begins_hears_of_its_own_line() {
+        let (lines, written) = sync_channel(1);
+        let (noted, lost, losses) = Default::default();
+        let inner = Arc::new(Inner { lines, strict: true, noted, lost, losses });
+        let audit = Audit { inner: Some(inner) };
+        audit.note(1, "e", "ok", &[]);
+        let others = audit.clone();
+        for (waits, count) in [(true, 1), (false, 1)] {
+            let mut begins = Box::pin(audit.begin_or(1, &[], &[], waits));
+            let polled =
+                futures_lite::future::block_on(futures_lite::future::poll_once(&mut begins));
+            assert_eq!(polled, Some(false), "no line was sent");
+            assert_eq!(audit.lost_count(), count);
+        }
+        // The line that tells how many were lost has no room either, and is none of them.
+        others.note(1, "e", "ok", &[]);
+        assert_eq!(audit.lost_count(), 2);
+        drop(written.try_recv().expect("the first"));
+        others.note(2, "e", "ok", &[]);
+        let text = text(written.try_recv().expect("the count"));
+        assert!(text.contains("audit_lines_lost") && text.contains("\"count\":\"2\""), "{text}");
     }
 }

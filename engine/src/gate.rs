@@ -69,6 +69,9 @@ pub trait Gate {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Tells that it was not made after all, though it might have been: why.
+    fn not_made(&self, _name: &str, _reason: &str) {}
+
     /// Tells whoever keeps account of changes that this index or data stream was made for a document: nobody
     /// asked for it by a request of its own.
     fn made(&self, _name: &str) {}

@@ -90,12 +90,14 @@ impl Known {
 }
 
 impl Caller {
-    /// The questions the engine asks, answered for this caller and this request.
+    /// The questions the engine asks, answered for this caller and this request, of which a strict audit log is
+    /// told `facts` with each index that it makes.
     pub fn gate<E: Env>(
         &self,
         head: &http::Head,
         core: &Rc<Core<E>>,
         security: Option<&Security<E>>,
+        facts: Facts,
     ) -> Box<dyn Gate> {
         let origin = self.origin(head);
         match self {
@@ -109,6 +111,7 @@ impl Caller {
                 owner: OnceCell::new(),
                 wanted: known.wanted.clone(),
                 audit: security.map(|it| it.keeper.audit().clone()).unwrap_or_default(),
+                facts,
                 made: RefCell::default(),
             }),
         }
@@ -118,7 +121,7 @@ impl Caller {
     /// moment, and ends with what let its caller in.
     pub fn lasting_gate<E: Env>(&self, call: &Call<'_, E>) -> Box<dyn Gate> {
         let (Self::Known(known), Some(security)) = (self, call.security) else {
-            return self.gate(call.head, call.core, call.security);
+            return self.gate(call.head, call.core, call.security, Facts::new());
         };
         let core = Rc::clone(call.core);
         let keeper = security.keeper.clone();
@@ -344,6 +347,8 @@ struct Door<E: Env> {
     /// The scope that a denied action wanted, for tokens of the OAuth half.
     wanted: Option<Rc<RefCell<Wanted>>>,
     audit: Audit,
+    /// What a strict audit log is told of the request.
+    facts: Facts,
     /// Indices that were made for documents.
     made: RefCell<Vec<String>>,
 }
@@ -401,13 +406,13 @@ impl<E: Env> Gate for Door<E> {
     }
 
     fn may_make<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
-        Box::pin(async move {
-            let (now_ms, origin) = (self.core.env().clock().unix_ms(), &self.origin);
-            let (user, realm) = origin.user.clone().unwrap_or_default();
-            let mut facts: Facts = vec![("user", user), ("realm", realm)];
-            facts.extend(origin.opaque_id.clone().map(|id| ("opaque_id", id)));
-            audit::may_make(&self.audit, now_ms, &facts, name).await
-        })
+        let now_ms = self.core.env().clock().unix_ms();
+        Box::pin(audit::may_make(&self.audit, now_ms, &self.facts, name))
+    }
+
+    fn not_made(&self, name: &str, reason: &str) {
+        let now_ms = self.core.env().clock().unix_ms();
+        audit::not_made(&self.audit, now_ms, &self.facts, (name, reason));
     }
 
     fn made(&self, name: &str) {
@@ -537,6 +542,11 @@ impl<E: Env> Gate for Lasting<E> {
     fn may_make<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
         let now_ms = self.core.env().clock().unix_ms();
         Box::pin(audit::may_make(self.keeper.audit(), now_ms, &self.facts, name))
+    }
+
+    fn not_made(&self, name: &str, reason: &str) {
+        let now_ms = self.core.env().clock().unix_ms();
+        audit::not_made(self.keeper.audit(), now_ms, &self.facts, (name, reason));
     }
 
     fn made(&self, name: &str) {

@@ -11,7 +11,7 @@ mod strangers;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use authz::audit::{Audit, ELEMENTS_MAX};
+use authz::audit::{Audit, CHANGE, ELEMENTS_MAX};
 use authz::record::grant::Grant;
 use authz::{Principal, Via};
 use base64::Engine as _;
@@ -96,9 +96,10 @@ pub fn request_id<E: Env>(env: &E) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// How many events there were, in strict mode.
-pub fn strict_count<E: Env>(security: Option<&Security<E>>) -> Option<u64> {
-    security?.keeper.audit().strict_count()
+/// How many events there were, in strict mode, and how many lines were lost.
+pub fn strict_count<E: Env>(security: Option<&Security<E>>) -> Option<(u64, u64)> {
+    let audit = security?.keeper.audit();
+    Some((audit.strict_count()?, audit.lost_count()))
 }
 
 /// Does the log take lines? Always true where that is not strictly wanted.
@@ -128,12 +129,33 @@ pub async fn begin<E: Env>(call: &Call<'_, E>) -> authz::Result<()> {
         _ => None,
     };
     let mut facts = facts(call, known, security);
-    facts.push(("action", action.unwrap_or(call.route.privilege).to_owned()));
-    facts.extend(call.told.borrow().facts.iter().filter(|(name, _)| *name != "reason").cloned());
-    match audit.begin(call.now_ms(), &borrowed(&facts)).await {
-        true => Ok(()),
-        false => Err(authz::Error::Unnoted),
+    let mut lines = vec![action.unwrap_or(call.route.privilege)];
+    let mut indices = Vec::new();
+    {
+        let told = call.told.borrow();
+        facts.extend(told.facts.iter().filter(|(name, _)| *name != "reason").cloned());
+        indices.push(told.indices.clone());
+        for (action, names) in &told.beside {
+            lines.push(action);
+            indices.push(names.clone());
+        }
     }
+    for (action, names) in lines.into_iter().zip(&indices) {
+        let mut facts = borrowed(&facts);
+        facts.push(("action", action));
+        if !audit.begin_lists(call.now_ms(), &facts, &[("indices", names)]).await {
+            return Err(authz::Error::Unnoted);
+        }
+    }
+    Ok(())
+}
+
+/// The same of an administrator's call whose indices stand in its body, once they are told.
+///
+/// # Errors
+/// 503 in strict mode while the log takes no line.
+pub async fn begin_named<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    begin(call).await.map_err(|_| refusal())
 }
 
 /// What is told while the log takes no line, in strict mode.
@@ -144,10 +166,16 @@ pub fn refusal() -> Error {
 /// The answer, or a 503 in its place where events were noted since `before` and are not written.
 pub async fn kept<E: Env>(
     security: Option<&Security<E>>,
-    before: Option<u64>,
+    before: Option<(u64, u64)>,
     reply: Reply,
 ) -> Reply {
-    if before == strict_count(security) || is_ready(security).await {
+    if before == strict_count(security) {
+        return reply;
+    }
+    let is_ready = is_ready(security).await;
+    // A line that was lost meanwhile may have been one of these.
+    let lost = |count: Option<(u64, u64)>| count.map(|(_, lost)| lost);
+    if is_ready && lost(before) == lost(strict_count(security)) {
         return reply;
     }
     fail::reply(&refusal(), Trace::No).field("Retry-After", "1")
@@ -373,6 +401,32 @@ fn of_whom<E: Env>(call: &Call<'_, E>, known: &Known, event: &'static str) -> &'
 
 /// Who calls, and what.
 pub fn facts<E: Env>(call: &Call<'_, E>, known: &Known, security: &Security<E>) -> Facts {
+    facts_of(call.core.env(), security, known, (call.head, call.peer), &call.told.borrow())
+}
+
+/// The same of a request that is still to be carried out, where lines come before changes; nothing elsewhere.
+pub fn facts_before<E: Env>(
+    env: &E,
+    security: Option<&Security<E>>,
+    caller: &Caller,
+    request: (&http::Head, &str),
+    told: &Told,
+) -> Facts {
+    match (caller, security) {
+        (Caller::Known(known), Some(security)) if strict_count(Some(security)).is_some() => {
+            facts_of(env, security, known, request, told)
+        }
+        _ => Facts::new(),
+    }
+}
+
+fn facts_of<E: Env>(
+    env: &E,
+    security: &Security<E>,
+    known: &Known,
+    (head, peer): (&http::Head, &str),
+    told: &Told,
+) -> Facts {
     let name = |grant: &Grant| security.keeper.keys().grant_name(grant.family());
     let (api_key, client, grant) = match known.via() {
         Via::ApiKey(key) => (key.id.clone(), String::new(), String::new()),
@@ -380,13 +434,13 @@ pub fn facts<E: Env>(call: &Call<'_, E>, known: &Known, security: &Security<E>) 
         Via::Token(grant) => (String::new(), String::new(), name(grant)),
         Via::Realm | Via::Service(_) => Default::default(),
     };
-    let token = match (known.via(), call.head.text("authorization")) {
+    let token = match (known.via(), head.text("authorization")) {
         (Via::Oauth(_) | Via::Token(_), Some(given)) => presented(security, given).1,
         _ => String::new(),
     };
-    let id = || call.told.borrow().id.get_or_init(|| request_id(call.core.env())).clone();
-    let path = http::Target::new(call.head.target());
-    let text = |name: &str| call.head.text(name).unwrap_or_default().to_owned();
+    let id = told.id.get_or_init(|| request_id(env)).clone();
+    let path = http::Target::new(head.target());
+    let text = |name: &str| head.text(name).unwrap_or_default().to_owned();
     vec![
         ("user", known.name().to_owned()),
         ("realm", known.realm().0.to_owned()),
@@ -395,11 +449,11 @@ pub fn facts<E: Env>(call: &Call<'_, E>, known: &Known, security: &Security<E>) 
         ("client", client),
         ("grant", grant),
         ("token", token),
-        ("method", call.head.method_text().to_owned()),
+        ("method", head.method_text().to_owned()),
         ("path", String::from_utf8_lossy(path.path()).into_owned()),
-        ("address", host(call.peer).to_owned()),
+        ("address", host(peer).to_owned()),
         ("user_agent", text("user-agent")),
-        ("request_id", id()),
+        ("request_id", id),
         ("opaque_id", text("x-opaque-id")),
     ]
 }
@@ -413,18 +467,26 @@ pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, names: &[String]) {
     }
 }
 
-/// May an index be made for documents? In strict mode its line comes first. While the log takes none anyhow, none is
-/// kept for later: the other documents of the request are answered, for they need no line.
+/// May an index be made for documents? In strict mode its line comes first, and does not wait where the log takes
+/// none: the other documents of the request are answered, for they need no line.
 ///
 /// # Errors
 /// 503 in strict mode while the log takes no line.
 pub async fn may_make(audit: &Audit, now_ms: i64, facts: &Facts, name: &str) -> Result<()> {
     let mut all = borrowed(facts);
     all.extend([("action", AUTO_CREATE), ("index", name)]);
-    let is_strict = audit.strict_count().is_some();
-    match !is_strict || (audit.is_written().await && audit.begin(now_ms, &all).await) {
+    match audit.begin_at_once(now_ms, &all).await {
         true => Ok(()),
         false => Err(refusal()),
+    }
+}
+
+/// In strict mode: an index of which a line says that it is about to be made was not, and why.
+pub fn not_made(audit: &Audit, now_ms: i64, facts: &Facts, (name, reason): (&str, &str)) {
+    if audit.strict_count().is_some() {
+        let mut all = borrowed(facts);
+        all.extend([("action", AUTO_CREATE), ("index", name), ("reason", reason)]);
+        audit.note(now_ms, CHANGE, "failed", &all);
     }
 }
 
@@ -472,12 +534,17 @@ fn administers(api: Api) -> bool {
     )
 }
 
+/// Does the body say which indices a call is about? Its handler reads them, and begins ([`begin_named`]).
+fn names_in_body(api: Api) -> bool {
+    matches!(api, Api::PutAlias | Api::DeleteAlias | Api::UpdateAliases | Api::ModifyDataStreams)
+}
+
 /// May an administrator's call begin? In strict mode its line comes first.
 ///
 /// # Errors
 /// 503 in strict mode while the log takes no line.
 pub async fn may_begin<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    match administers(call.route.api) {
+    match administers(call.route.api) && !names_in_body(call.route.api) {
         true => begin(call).await.map_err(|_| refusal()),
         false => Ok(()),
     }

@@ -577,7 +577,10 @@ impl<E: Env> Inner<E> {
                 "request [{method} {path}] does not support having a body"
             )));
         }
-        let gate = caller.gate(head, &self.core, self.security.as_ref());
+        let told = audit::Told::default();
+        let security = self.security.as_ref();
+        let facts = audit::facts_before(self.core.env(), security, &caller, (head, peer), &told);
+        let gate = caller.gate(head, &self.core, security, facts);
         let call = Call {
             core: &self.core,
             gate: gate.as_ref(),
@@ -594,7 +597,7 @@ impl<E: Env> Inner<E> {
             body_bytes_max: self.options.limits.http.body_bytes_max,
             peer,
             left,
-            told: std::cell::RefCell::default(),
+            told: told.into(),
             wait_seconds: std::cell::Cell::default(),
             room: room.into(),
         };

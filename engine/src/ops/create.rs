@@ -205,11 +205,14 @@ impl<E: Env> Core<E> {
             }
             None => self.may_auto_create(name)?,
         }
+        if !makes_stream {
+            // A request may bring a hundred thousand names that are none: the keeper need not tell each so.
+            cluster::name::check_index(name).map_err(failure::of_cluster)?;
+        }
+        gate.may_make(name).await?;
         let made = if makes_stream {
             self.new_stream(name).await
         } else {
-            // A request may bring a hundred thousand names that are none: the keeper need not tell each so.
-            cluster::name::check_index(name).map_err(failure::of_cluster)?;
             let new = NewIndex {
                 provided: provided.to_owned(),
                 ..NewIndex::new(name, self.uuid(), self.now_ms())
@@ -220,12 +223,23 @@ impl<E: Env> Core<E> {
             self.warn_of_settings(gate, uuid);
             made
         };
-        match made? {
-            Outcome::Refused(
-                cluster::Error::Exists { .. } | cluster::Error::StreamExists { .. },
-            ) => Ok(()),
-            Outcome::Refused(error) => Err(failure::of_cluster(error)),
-            _ => {
+        match made {
+            Ok(Outcome::Refused(
+                exists @ (cluster::Error::Exists { .. } | cluster::Error::StreamExists { .. }),
+            )) => {
+                gate.not_made(name, &failure::of_cluster(exists).reason);
+                Ok(())
+            }
+            Ok(Outcome::Refused(error)) => {
+                let error = failure::of_cluster(error);
+                gate.not_made(name, &error.reason);
+                Err(error)
+            }
+            Err(error) => {
+                gate.not_made(name, &error.reason);
+                Err(error)
+            }
+            Ok(_) => {
                 gate.made(name);
                 Ok(())
             }

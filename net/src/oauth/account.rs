@@ -250,11 +250,16 @@ pub async fn end_sessions<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) ->
         return visit.foreign_form();
     }
     let state = visit.state();
-    let ids = state.sessions_of(&signed_in.user, visit.now()).map(|session| session.id).collect();
+    let ids: Vec<_> =
+        state.sessions_of(&signed_in.user, visit.now()).map(|session| session.id).collect();
+    let count = ids.len().to_string();
     match visit.ask(Command::EndSessions { ids }).await {
-        Ok(_) => visit
-            .see_other("/login")
-            .field("Set-Cookie", super::cookie::clear(super::cookie::SESSION)),
+        Ok(_) => {
+            visit.note("logout", "ok", &[("user", &signed_in.user.name), ("count", &count)]);
+            visit
+                .see_other("/login")
+                .field("Set-Cookie", super::cookie::clear(super::cookie::SESSION))
+        }
         Err(_) => visit.down(),
     }
 }

@@ -36,7 +36,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         Caller::Anyone => return fail::no_handler("/_oauth", visit.head.method_text()),
     };
     let name = by.name().to_owned();
-    let gate = caller.gate(visit.head, visit.core, Some(visit.security));
+    let gate = caller.gate(visit.head, visit.core, Some(visit.security), Vec::new());
     if let Err(error) = gate.cluster(MANAGE) {
         if let Caller::Known(known) = &caller {
             refusal::denied(visit, known, &error);

@@ -256,7 +256,13 @@ async fn make_room<E: Env>(visit: &Visit<'_, E>, user: &User, new: Hash) {
     let ids: Vec<Hash> = others.into_iter().take(over).map(|(_, id)| id).collect();
     if !ids.is_empty() {
         // Where it cannot be written the next sign-in ends them.
-        visit.ask(Command::EndSessions { ids }).await.ok();
+        let count = ids.len().to_string();
+        if visit.ask(Command::EndSessions { ids }).await.is_ok() {
+            let reason = format!("there are more than {SESSIONS_MAX} sessions of this account");
+            let facts =
+                [("user", user.name.as_str()), ("count", count.as_str()), ("reason", &reason)];
+            visit.note("logout", "ok", &facts);
+        }
     }
 }
 

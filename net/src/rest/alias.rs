@@ -11,6 +11,7 @@ use json::spanned::Node;
 use json::{Place, Value, Writer};
 use mapping::types::boolean;
 
+use crate::audit;
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
@@ -157,6 +158,7 @@ async fn change<E: Env>(call: &Call<'_, E>, requests: &[AliasRequest]) -> Result
         requests.iter().flat_map(|request| &request.indices),
         requests.iter().filter(removes).flat_map(|request| &request.indices),
     );
+    audit::begin_named(call).await?;
     let results = call.core.update_aliases(call.gate, requests).await?;
     let removed = requests.iter().zip(&results).filter(|(request, _)| removes(request));
     tell(

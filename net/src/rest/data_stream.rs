@@ -1,11 +1,14 @@
 //! Data streams.
 
+use std::collections::BTreeSet;
+
 use engine::ops::IndicesOptions;
 use engine::ops::data_stream::{StreamChange, StreamView};
 use engine::{Error, Result};
 use env::Env;
 use json::{Place, Value, Writer, spanned};
 
+use crate::audit;
 use crate::call::Call;
 use crate::fail;
 use crate::render::stats::Figures;
@@ -111,6 +114,10 @@ pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             "must specify at least one data stream modification action",
         ]));
     }
+    let names = changes.iter().flat_map(|change| [&change.stream, &change.index]);
+    let names: BTreeSet<String> = names.cloned().collect();
+    call.told.borrow_mut().indices(names.into_iter().collect());
+    audit::begin_named(call).await?;
     call.core.modify_streams(call.gate, &changes).await?;
     Ok(call.acknowledged())
 }

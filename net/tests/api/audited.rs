@@ -3,7 +3,7 @@
 use json::Value;
 
 use crate::browser::{Browser, basic, fields};
-use crate::place::{at, with_audited, with_strict, with_unwritten};
+use crate::place::{at, with_audited, with_oauth_set, with_strict, with_unwritten};
 
 /// Who deleted an index was not to be found out.
 #[test]
@@ -301,5 +301,144 @@ fn what_cannot_be_noted_of_an_index_is_not_done() {
             200
         );
         assert_eq!(client.call("HEAD", "/d", "").await.status, 404);
+    });
+}
+
+/// Such a line told who wrote and nothing of the request, and nothing followed where no index was made.
+#[test]
+fn in_strict_mode_an_index_for_documents_begins_with_its_request() {
+    with_strict(|mut client, log| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let template = r#"{"index_patterns":["s-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/s", template).await;
+        log.taken();
+        let doc = r#"{"@timestamp":"2026-01-01T00:00:00Z"}"#;
+        let same = ["request_id", "address", "method", "path", "user", "realm", "action"];
+        for name in ["d", "s-1"] {
+            client.good("POST", &format!("/{name}/_doc"), doc).await;
+            let lines = log.taken();
+            let told: Vec<_> =
+                lines.iter().map(|line| ["event", "outcome"].map(|key| text(line, key))).collect();
+            assert_eq!(told, [["change", "begun"], ["access_granted", "ok"]], "{lines:?}");
+            assert_eq!(text(&lines[0], "index"), name);
+            for key in same {
+                assert!(!text(&lines[0], key).is_empty(), "{key}: {lines:?}");
+                assert_eq!(text(&lines[0], key), text(&lines[1], key), "{key}");
+            }
+        }
+        // There is no room for another shard.
+        let few = r#"{"persistent":{"cluster.max_shards_per_node":1}}"#;
+        client.good("PUT", "/_cluster/settings", few).await;
+        log.taken();
+        let refused = client.bad("POST", "/e/_doc", doc).await;
+        let lines = log.taken();
+        let told: Vec<_> = lines
+            .iter()
+            .map(|line| ["event", "outcome", "index"].map(|key| text(line, key)))
+            .collect();
+        assert_eq!(told, [["change", "begun", "e"], ["change", "failed", "e"]], "{refused}");
+        for key in same {
+            assert_eq!(text(&lines[0], key), text(&lines[1], key), "{key}");
+        }
+        assert!(refused.ends_with(text(&lines[1], "reason")), "{refused}: {lines:?}");
+        // What does not begin waits for nothing, and others of its request are kept.
+        log.takes(0);
+        let both = "{\"index\":{\"_index\":\"f\"}}\n{}\n{\"index\":{\"_index\":\"d\"}}\n{}\n";
+        let answer = client.good("POST", "/_bulk", both).await;
+        let items = at(&answer, &["items"]).as_array().expect("items");
+        let status = |item: &Value| at(item, &["index", "status"]).as_u64();
+        assert_eq!(items.iter().map(status).collect::<Vec<_>>(), [Some(503), Some(201)]);
+        log.takes(usize::MAX);
+        assert!(log.taken().is_empty());
+    });
+}
+
+/// What the body of a change named was not told before it.
+#[test]
+fn in_strict_mode_what_is_meant_is_named_before() {
+    with_strict(|mut client, log| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/a", "").await;
+        client.good("PUT", "/b", "").await;
+        let template = r#"{"index_patterns":["s-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/s", template).await;
+        client.good("PUT", "/_data_stream/s-1", "").await;
+        log.taken();
+        let (alias, delete) = ("indices:admin/aliases", "indices:admin/delete");
+        let modify = "indices:admin/data_stream/modify";
+        let swap =
+            r#"{"actions":[{"remove_index":{"index":"a"}},{"add":{"index":"b","alias":"x"}}]}"#;
+        let mapped = r#"{"mappings":{"properties":{"@timestamp":{"type":"date"}}}}"#;
+        client.good("PUT", "/c", mapped).await;
+        log.taken();
+        let add = r#"{"actions":[{"add_backing_index":{"data_stream":"s-1","index":"c"}}]}"#;
+        for (method, target, body, wanted) in [
+            ("PUT", "/_alias/z", r#"{"index":"b"}"#, vec![(alias, vec!["b"])]),
+            ("DELETE", "/b/_alias/z", "", vec![(alias, vec!["b"])]),
+            ("POST", "/_aliases", swap, vec![(alias, vec!["a", "b"]), (delete, vec!["a"])]),
+            ("POST", "/_data_stream/_modify", add, vec![(modify, vec!["c", "s-1"])]),
+        ] {
+            // While the log takes nothing, nothing is done.
+            log.takes(0);
+            assert_eq!(
+                client.bad(method, target, body).await,
+                "503 status_exception: the audit log cannot be written",
+                "{target}"
+            );
+            log.takes(usize::MAX);
+            log.taken();
+            client.good(method, target, body).await;
+            let lines = log.taken();
+            let (begun, done) = lines.split_at(wanted.len());
+            let told: Vec<_> =
+                begun.iter().map(|line| (text(line, "action"), names(line))).collect();
+            assert_eq!(told, wanted, "{lines:?}");
+            assert!(begun.iter().all(|line| text(line, "outcome") == "begun"), "{lines:?}");
+            assert!(done.iter().all(|line| text(line, "outcome") == "ok"), "{lines:?}");
+            assert_eq!(done.len(), begun.len(), "{lines:?}");
+        }
+        let privileges =
+            r#"{"app":{"one":{"actions":["data:a/*"]},"two":{"actions":["data:b/*"]}}}"#;
+        client.good("PUT", "/_security/privilege", privileges).await;
+        let lines = log.taken();
+        assert_eq!(text(&lines[0], "outcome"), "begun");
+        assert_eq!(text(&lines[0], "target_privilege"), "app/one,app/two");
+        let whose = r#"{"username":"ann","realm_name":"native"}"#;
+        client.call("DELETE", "/_security/oauth2/token", whose).await;
+        let lines = log.taken();
+        let told = ["outcome", "target_user", "target_realm"].map(|key| text(&lines[0], key));
+        assert_eq!(told, ["begun", "ann", "native"]);
+    });
+}
+
+/// Sessions that others pushed out, and those that one form ended, ended without a line.
+#[test]
+fn sessions_that_end_are_told() {
+    with_oauth_set(&[("oauth.limit.login", "0")], |mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let outs = || {
+            let said = ["outcome", "user", "count", "reason"];
+            let lines = told.of("logout");
+            lines.iter().map(|line| said.map(|key| text(line, key).to_owned())).collect::<Vec<_>>()
+        };
+        let mut ann = Browser::default();
+        for at in 0..51 {
+            ann = Browser::default();
+            let page = ann.ask(&mut client, "/login", &[]).await;
+            let mut form = fields(&page, "/login");
+            form.push(("username".into(), "ann".into()));
+            form.push(("password".into(), "ann-knows-this".into()));
+            assert_eq!(ann.post(&mut client, "/login", &form).await.status, 303);
+            let why = "there are more than 50 sessions of this account";
+            let wanted = if at < 50 { vec![] } else { vec![["ok", "ann", "1", why]] };
+            assert_eq!(outs(), wanted, "{at}");
+        }
+        let page = ann.ask(&mut client, "/account/sessions", &[]).await;
+        let mut form = fields(&page, "/account/sessions");
+        form.push(("action".into(), "sign_out_everywhere".into()));
+        assert_eq!(ann.post(&mut client, "/account/sessions", &form).await.status, 303);
+        assert_eq!(outs(), [["ok", "ann", "50", ""]]);
     });
 }

@@ -117,6 +117,14 @@ impl Strict {
                 self.flush();
             }
             authz::audit::Item::Ask(reply) => reply.send(self.waits.borrow().is_empty()),
+            authz::audit::Item::Begin { line, waits, reply } => {
+                self.write(authz::audit::Item::Line(line));
+                let is_taken = self.waits.borrow().is_empty();
+                if !is_taken && !waits {
+                    self.waits.borrow_mut().pop();
+                }
+                reply.send(is_taken);
+            }
         }
     }
 }
@@ -180,7 +188,7 @@ impl Told {
     pub fn all(&self) -> Vec<Value> {
         let lines = self.lines.try_iter().filter_map(|item| match item {
             authz::audit::Item::Line(line) => Some(json::parse(line.as_bytes()).expect("a line")),
-            authz::audit::Item::Ask(_) => None,
+            authz::audit::Item::Ask(_) | authz::audit::Item::Begin { .. } => None,
         });
         lines.collect()
     }

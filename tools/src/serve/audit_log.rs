@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use authz::audit::{self, Audit, Item};
+use authz::audit::{self, Audit, Item, Losses};
 
 use crate::failure::{Code, Failure, Result};
 use crate::folder::make_private;
@@ -23,22 +23,27 @@ const WAITING_BYTES_MAX: usize = 4 << 20;
 /// Starts the thread that writes below `folder`; `strict`: what cannot be written is not done.
 pub fn start(folder: &Path, strict: bool) -> Result<Audit> {
     let (audit, lines) = Audit::new(strict);
+    let losses = audit.losses();
     let path = folder.join("audit.json");
     std::thread::Builder::new()
         .name("audit".into())
-        .spawn(move || write(&path, &lines, strict))
+        .spawn(move || write(&path, &lines, &losses, strict))
         .map_err(|error| Failure::new(Code::Machine, format!("starting a thread: {error}")))?;
     Ok(audit)
 }
 
 /// Writes until nobody notes anything any more.
-fn write(path: &Path, lines: &Receiver<Item>, strict: bool) {
+fn write(path: &Path, lines: &Receiver<Item>, losses: &Losses, strict: bool) {
     let mut open: Option<File> = None;
     let mut text = String::new();
     let mut was_refused = false;
     let mut lost = 0u64;
+    let lose = |lost: &mut u64| {
+        *lost += 1;
+        losses.add(1);
+    };
     while let Ok(first) = lines.recv() {
-        let mut asked = Vec::new();
+        let (mut asked, mut begin, mut fleeting) = (Vec::new(), Vec::new(), Vec::new());
         // What waits goes out in one write.
         for item in std::iter::once(first).chain(lines.try_iter().take(1000)) {
             match item {
@@ -46,8 +51,25 @@ fn write(path: &Path, lines: &Receiver<Item>, strict: bool) {
                     text.push_str(&line);
                     text.push('\n');
                 }
-                Item::Line(_) => lost += 1,
+                Item::Line(_) => lose(&mut lost),
                 Item::Ask(reply) => asked.push(reply),
+                Item::Begin { line, waits, reply } => {
+                    if text.len() + line.len() >= WAITING_BYTES_MAX {
+                        // Nothing begins whose line has no place.
+                        if waits {
+                            lose(&mut lost);
+                        }
+                        reply.send(false);
+                        continue;
+                    }
+                    let from = text.len();
+                    text.push_str(&line);
+                    text.push('\n');
+                    begin.push(reply);
+                    if !waits {
+                        fleeting.push(from..text.len());
+                    }
+                }
             }
         }
         let written = match text.is_empty() {
@@ -71,6 +93,9 @@ fn write(path: &Path, lines: &Receiver<Item>, strict: bool) {
             }
             Err(error) => {
                 open = None;
+                for line in fleeting.into_iter().rev() {
+                    text.replace_range(line, "");
+                }
                 if !was_refused {
                     tracing::error!("the audit log takes no line: {error}");
                 }
@@ -79,6 +104,9 @@ fn write(path: &Path, lines: &Receiver<Item>, strict: bool) {
         was_refused = !was_taken;
         for reply in asked {
             reply.send(is_written);
+        }
+        for reply in begin {
+            reply.send(was_taken);
         }
     }
 }
@@ -121,6 +149,7 @@ fn append(path: &Path, open: &mut Option<File>, text: &[u8], strict: bool) -> st
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::mpsc::SyncSender;
 
     use super::*;
 
@@ -168,6 +197,56 @@ mod tests {
         let lost = 50 - count("\"wide\"");
         assert!(lost > 0 && told.contains(&format!("\"count\":\"{lost}\"")), "{told}");
         assert_eq!((count("\"last\""), count("audit_lines_lost")), (1, 1));
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    /// A line that had no place among those that waited was taken for written once the file took the others: its
+    /// change was made. It is answered by itself.
+    #[test]
+    fn nothing_begins_whose_line_is_lost() {
+        let folder =
+            std::env::temp_dir().join(format!("corelode-audit-begins-{}", std::process::id()));
+        let path = folder.join("audit.json");
+        let (lines, items) = std::sync::mpsc::sync_channel(100);
+        let line = |size: usize| Item::Line("x".repeat(size));
+        let begin = |lines: &SyncSender<Item>, waits: bool| {
+            let (reply, answer) = env::reply::channel();
+            let line = format!("begun, waits: {waits}");
+            lines.send(Item::Begin { line, waits, reply }).expect("sent");
+            answer
+        };
+        let ask = |lines: &SyncSender<Item>| {
+            let (reply, answer) = env::reply::channel();
+            lines.send(Item::Ask(reply)).expect("sent");
+            answer
+        };
+        let heard = |answer| futures_lite::future::block_on(answer);
+        let losses = Losses::default();
+        std::thread::scope(|scope| {
+            let (items, losses, path) = (items, losses.clone(), path.clone());
+            // A file stands where the folder would be.
+            fs::write(&folder, "").expect("written");
+            scope.spawn(move || write(&path, &items, &losses, true));
+            let small = [begin(&lines, true), begin(&lines, false)].map(heard);
+            assert_eq!(small, [Some(false), Some(false)]);
+            let kept = "begun, waits: true\n".len();
+            lines.send(line(WAITING_BYTES_MAX - kept - 2)).expect("sent");
+            assert_eq!(heard(ask(&lines)), Some(false));
+            fs::remove_file(&folder).expect("removed");
+            // There is no place, though the file takes what waits.
+            let (no_place, written) = (begin(&lines, true), ask(&lines));
+            assert_eq!(heard(no_place), Some(false));
+            heard(written);
+            assert_eq!(
+                [begin(&lines, true), begin(&lines, false)].map(heard),
+                [Some(true), Some(true)]
+            );
+            drop(lines);
+        });
+        let text = fs::read_to_string(&path).expect("there");
+        let count = |wanted: &str| text.lines().filter(|line| line.starts_with(wanted)).count();
+        assert_eq!((count("begun, waits: true"), count("begun, waits: false")), (2, 1));
+        assert_eq!(text.lines().filter(|line| line.contains("audit_lines_lost")).count(), 1);
         fs::remove_dir_all(folder).expect("removed");
     }
 

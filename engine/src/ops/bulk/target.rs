@@ -140,7 +140,6 @@ impl<E: Env> Core<E> {
                 gate.index(action, &name)?;
                 gate.index(limited::item_action(item.action), &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
-                gate.may_make(&name).await?;
                 let only_stream = item.require_data_stream;
                 self.auto_create(gate, &item.index, &name, only_stream).await?;
                 // A template may have made a data stream of it.

@@ -207,7 +207,7 @@ async fn still_allowed<E: Env>(call: &Call<'_, E>, privilege: &'static str) -> R
     let (caller, come) = (call.caller.clone(), (call.peer, now(call)));
     let again = admit::again(call.security, caller, call.head, come, call.trace).await;
     let caller = again.map_err(|_| told(authz::Error::Lapsed))?;
-    caller.gate(call.head, call.core, call.security).cluster(privilege)
+    caller.gate(call.head, call.core, call.security, Vec::new()).cluster(privilege)
 }
 
 /// The answer where security is off: there is no such thing.

@@ -56,6 +56,9 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let places: Vec<(String, String)> =
         privileges.iter().map(|one| (one.application.clone(), one.name.clone())).collect();
+    let names: Vec<String> =
+        places.iter().map(|(application, name)| format!("{application}/{name}")).collect();
+    call.told.borrow_mut().names("target_privilege", &names);
     let outcome = desk.ask(call, Command::PutPrivileges { privileges }).await.map_err(told)?;
     let Outcome::Each(new) = outcome else { return Err(Error::internal("nothing was put")) };
     let mut answer = Object::new();

@@ -240,6 +240,11 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if count == 0 && realm.is_none() && user.is_none() {
         return Err(Error::validation(&["token string must be provided"]));
     }
+    for (fact, given) in [("target_realm", realm), ("target_user", user)] {
+        if let Some(name) = given {
+            call.told.borrow_mut().fact(fact, name);
+        }
+    }
     let state = desk.state();
     let keys = desk.keeper().keys();
     let (mut invalidated, mut before) = (0, 0);
