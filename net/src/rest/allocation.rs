@@ -139,9 +139,16 @@ async fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
     for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
         match key {
             "index" => name = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?),
-            "shard" => number = Some(value.as_i64().ok_or_else(|| wrong_kind(call, key, value))?),
+            // Numbers and booleans may be written as text.
+            "shard" => {
+                let text = value.as_str().map(|text| text.parse::<i64>().ok());
+                let found = text.unwrap_or_else(|| value.as_i64());
+                number = Some(found.ok_or_else(|| wrong_kind(call, key, value))?);
+            }
             "primary" => {
-                primary = Some(value.as_bool().ok_or_else(|| wrong_kind(call, key, value))?);
+                let text = value.as_str().map(|text| text.parse::<bool>().ok());
+                let found = text.unwrap_or_else(|| value.as_bool());
+                primary = Some(found.ok_or_else(|| wrong_kind(call, key, value))?);
             }
             "current_node" => {
                 node = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?);

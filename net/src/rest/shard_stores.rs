@@ -13,7 +13,9 @@ use crate::rest::nodes::described;
 
 /// `GET /_shard_stores`, `/{index}/_shard_stores`.
 pub(super) async fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let options = call.params.indices_options(IndicesOptions::default())?;
+    let all =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(all)?;
     let wanted: Vec<&str> = call.params.text("status").unwrap_or("yellow,red").split(',').collect();
     for word in &wanted {
         if !["green", "yellow", "red", "all"].contains(word) {

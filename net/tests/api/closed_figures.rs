@@ -262,3 +262,33 @@ fn recoveries_of_closed_indices_are_told_by_wildcards_too() {
         assert!(at(shard, &["index", "size", "total_in_bytes"]).as_u64() > Some(0));
     });
 }
+
+/// Stores of closed and hidden indices were left out where they were not named.
+#[test]
+fn stores_of_closed_and_hidden_indices_are_told_by_wildcards_too() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/open", "").await;
+        client.good("PUT", "/c", "").await;
+        client.good("PUT", "/hidden", r#"{"settings":{"index.hidden":true}}"#).await;
+        client.good("POST", "/c/_close", "").await;
+        for (target, wanted) in [
+            ("/_shard_stores?status=all", &["c", "hidden", "open"][..]),
+            ("/*/_shard_stores?status=all", &["c", "hidden", "open"]),
+            ("/_all/_shard_stores?status=all&expand_wildcards=open", &["open"]),
+        ] {
+            let told = client.good("GET", target, "").await;
+            let indices = at(&told, &["indices"]).as_object().expect("indices");
+            let mut names: Vec<&str> = indices.keys().collect();
+            names.sort_unstable();
+            assert_eq!(names, wanted, "{target}");
+        }
+        let text = r#"{"index":"open","shard":"0","primary":"true"}"#;
+        let told = client.good("POST", "/_cluster/allocation/explain", text).await;
+        assert_eq!(at(&told, &["current_state"]).as_str(), Some("started"));
+        for wrong in [r#""shard":"x","primary":true"#, r#""shard":0,"primary":"yes""#] {
+            let body = format!(r#"{{"index":"open",{wrong}}}"#);
+            let told = client.bad("POST", "/_cluster/allocation/explain", &body).await;
+            assert!(told.starts_with("400 x_content_parse_exception"), "{told}");
+        }
+    });
+}
