@@ -38,6 +38,9 @@ pub trait Effort {
 
     /// Takes steps; `false` where there were fewer: nothing more may be done then, and nothing is of use.
     fn spend(&self, steps: u64) -> bool;
+
+    /// The last limit did not suffice: nothing was found that may be there.
+    fn give_up(&self) {}
 }
 
 /// Nobody bounds it.
@@ -117,6 +120,8 @@ enum Reach {
     Part,
     /// To the end of so many words, or of the blanks between them.
     Words(u64),
+    /// To the end of the line.
+    Line,
     /// To the end of the text.
     End,
 }
@@ -137,8 +142,9 @@ impl Reach {
             return Self::Part;
         }
         // They match letters and blanks alike, or may.
-        let mixed =
-            [".", "[^", "[:", "&&", "\\S", "\\D", "\\W", "\\P", "\\H", "\\N", "\\X", "\\x", "\\u"];
+        let mixed = [
+            "(?s", "[^", "[:", "&&", "\\S", "\\D", "\\W", "\\P", "\\H", "\\N", "\\X", "\\x", "\\u",
+        ];
         let classes = part.split("\\p{").skip(1);
         let is_mixed = has(&mixed)
             || classes.into_iter().any(|class| !class.starts_with(['L', 'N', 'M', 'l', 'n', 'm']));
@@ -146,9 +152,12 @@ impl Reach {
             || has(&["\\s", "\\h", "\\v", "\\t", "\\n", "\\r", "\\R", "\\f"]);
         // Together they may be repeated: then words and blanks follow each other to the end.
         let together = has(&["[", ")*", ")+", "){"]);
-        match is_mixed || (has_blanks && together) {
-            true => Self::End,
-            false => Self::Words(repeats as u64),
+        // A dot ends with its line.
+        let has_dot = part.contains('.');
+        match (is_mixed || (has_blanks && (together || has_dot)), has_dot) {
+            (true, _) => Self::End,
+            (false, true) => Self::Line,
+            (false, false) => Self::Words(repeats as u64),
         }
     }
 
@@ -156,6 +165,7 @@ impl Reach {
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::End, _) | (_, Self::End) => Self::End,
+            (Self::Line, _) | (_, Self::Line) => Self::Line,
             (Self::Words(one), Self::Words(two)) => Self::Words(one.max(two)),
             (Self::Part, other) => other,
             (one, Self::Part) => one,
@@ -167,6 +177,7 @@ impl Reach {
         match self {
             Self::Part => 0,
             Self::Words(count) => longest_run(text).saturating_mul(count),
+            Self::Line => text.split('\n').map(str::len).max().unwrap_or(0) as u64,
             Self::End => text.len() as u64,
         }
     }
@@ -271,6 +282,7 @@ impl Compiled {
                 return found;
             }
         }
+        effort.give_up();
         None
     }
 
@@ -390,7 +402,9 @@ mod tests {
             (r"(?<=[a-z])(?=[A-Z])", Reach::Part),
             (r"\b(?!the)\w+ing\b", Reach::Words(1)),
             (r"(?!x)\w+\s+\w+", Reach::Words(3)),
-            (r"(?=.*[0-9])[a-z]+", Reach::End),
+            (r"(?=.*[0-9])[a-z]+", Reach::Line),
+            (r"(?s)(?=.*[0-9])[a-z]+", Reach::End),
+            (r"(?=.*\s[0-9])[a-z]+", Reach::End),
             (r"(?![0-9])[\w\s]+x", Reach::End),
             (r"(?!x)(\w+\s+)+", Reach::End),
             (r"(?!x)[\x09-z]+", Reach::End),

@@ -12,8 +12,8 @@ use crate::error::Fault;
 /// Looks for each byte of the text.
 const FACTOR: u64 = 6;
 
-/// Steps that any text has: about a millisecond.
-const STEPS_LEAST: u64 = 1 << 20;
+/// Steps that any text has: some ten milliseconds, all looks that a search may take in a short one.
+const STEPS_LEAST: u64 = 16 << 20;
 
 /// The effort of one use of a pattern.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl Considered {
 }
 
 impl Effort for Considered {
-    /// Looks ahead to the end of the text are what takes seconds.
-    const FAR_BYTES: u64 = 1;
+    /// Looks ahead to the end of a long text are what takes seconds.
+    const FAR_BYTES: u64 = 4;
 
     fn has(&self, steps: u64) -> bool {
         self.left.get() >= steps
@@ -66,5 +66,9 @@ impl Effort for Considered {
             self.is_out.set(true);
         }
         rest.is_some()
+    }
+
+    fn give_up(&self) {
+        self.is_out.set(true);
     }
 }

@@ -530,7 +530,7 @@ mod tests {
         let pattern = Pattern::java(r"(a+)+(?=b)c", "").expect("a pattern");
         assert!(!pattern.matches_whole_within(&"a".repeat(200), &Unbounded));
         let pattern = Pattern::java(r"(a+)+\1b", "").expect("a pattern");
-        let text = "a".repeat(199) + "b c";
+        let text = "a".repeat(1999) + "b c";
         let text = text.replace("ab", "a?b");
         let used =
             pattern.used(text.len(), |it, effort| it.matches_somewhere_within(&text, effort));
@@ -539,7 +539,7 @@ mod tests {
             fault.message.as_deref(),
             Some(
                 "[scripting] Regular expression considered too many characters, \
-                 pattern: [(a+)+\\1b], limit factor: [6], char limit: [1218]"
+                 pattern: [(a+)+\\1b], limit factor: [6], char limit: [12018]"
             )
         );
     }
@@ -554,6 +554,31 @@ mod tests {
         };
         assert!(used(64 << 10).is_err());
         assert!(!used(100).expect("a short text").0);
+    }
+
+    /// They were refused from a few KB on, or told as not there.
+    #[test]
+    fn what_looks_about_in_its_line_is_found_in_long_texts() {
+        let line = "2026-11-28 12:00:00 INFO user=kim took 15 ms of 20 for page 7\n";
+        let error = "2026-11-28 12:00:01 ERROR user=kim timeout after 900 ms\n";
+        for lines in [30, 60, 150, 300, 1000, 16_000] {
+            let text = line.repeat(lines) + error;
+            for (pattern, is_there) in [
+                (r"ERROR(?!.*retry)", true),
+                (r"(?m)^(?=.*ERROR).*$", true),
+                (r"(?<=user=)\w+", true),
+                (r"(?<=nobody=)\w+", false),
+                (r"\b(\w+)\s+\1\b", false),
+            ] {
+                let pattern = Pattern::java(pattern, "").expect("a pattern");
+                let used = pattern
+                    .used(text.len(), |it, effort| it.matches_somewhere_within(&text, effort))
+                    .map(|(is_found, _)| is_found);
+                // Where it would take too much, it says so.
+                let is_right = used.as_ref().map_or(lines >= 1000, |found| *found == is_there);
+                assert!(is_right, "{} in {lines} lines: {used:?}", pattern.as_str());
+            }
+        }
     }
 
     #[test]
