@@ -32,9 +32,13 @@ use base::planted::{Fault, planted};
 use crate::error::{Error, Result};
 use crate::toc;
 
-/// Format of the segments that are written. Those of version 1 are read as well: only the body's checksum
-/// was another one.
-pub const SEGMENT_VERSION: u16 = 2;
+/// The newest format of segments: those whose stored documents have a dictionary. All others are of version 2, so that
+/// what knows no dictionaries reads them, and refuses these by their version. Those of version 1 are read as well: only
+/// the body's checksum was another one.
+pub const SEGMENT_VERSION: u16 = 3;
+
+/// Format of the segments without one.
+const PLAIN_SEGMENT_VERSION: u16 = 2;
 
 /// Format of the files of live documents.
 pub const LIVE_VERSION: u16 = 1;
@@ -55,7 +59,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The version that is written.
+    /// The newest version.
     const fn version(self) -> u16 {
         match self {
             Self::Segment => SEGMENT_VERSION,
@@ -136,10 +140,23 @@ fn body_checksum(body: &[u8], kind: FileKind, version: u16) -> u32 {
 
 /// Ends the file whose body is `file`.
 pub fn seal(file: &mut Vec<u8>, kind: FileKind, id: SegmentId) {
-    let body_checksum = body_checksum(file, kind, kind.version());
+    let version = match kind {
+        FileKind::Segment => PLAIN_SEGMENT_VERSION,
+        FileKind::Live => LIVE_VERSION,
+    };
+    seal_as(file, kind, version, id);
+}
+
+/// Ends the file of a segment whose stored documents have a dictionary.
+pub fn seal_with_dictionary(file: &mut Vec<u8>, id: SegmentId) {
+    seal_as(file, FileKind::Segment, SEGMENT_VERSION, id);
+}
+
+fn seal_as(file: &mut Vec<u8>, kind: FileKind, version: u16, id: SegmentId) {
+    let body_checksum = body_checksum(file, kind, version);
     let start = file.len();
     file.extend_from_slice(&MAGIC);
-    file.extend_from_slice(&kind.version().to_le_bytes());
+    file.extend_from_slice(&version.to_le_bytes());
     file.extend_from_slice(&(kind as u16).to_le_bytes());
     file.extend_from_slice(&((start + LEN) as u64).to_le_bytes());
     file.extend_from_slice(&id.get().to_le_bytes());

@@ -114,8 +114,14 @@ impl SegmentWriter {
     pub fn seal(mut self) -> Result<Vec<u8>> {
         let meta = crate::bytes::archive::write(&self.meta);
         self.put(SectionKind::Meta, FieldNo(0), &meta);
+        let head = self.section(SectionKind::StoredHead, FieldNo(0));
+        let has_dictionary = head.is_some_and(crate::stored::has_dictionary);
         toc::finish(&mut self.file, self.entries, self.meta.doc_count);
-        footer::seal(&mut self.file, FileKind::Segment, self.id);
+        if has_dictionary {
+            footer::seal_with_dictionary(&mut self.file, self.id);
+        } else {
+            footer::seal(&mut self.file, FileKind::Segment, self.id);
+        }
         Ok(self.file)
     }
 }

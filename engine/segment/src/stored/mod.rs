@@ -71,6 +71,11 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 28;
 /// there, and each takes a few bytes for its length.
 const BLOCK_BYTES_MAX: usize = SOURCE_BYTES_MAX + 2 * BLOCK_BYTES;
 
+/// Does the head of stored documents name a dictionary?
+pub(crate) fn has_dictionary(head: &[u8]) -> bool {
+    head.len() >= HEAD && crate::footer::u32_at(head, 4) != 0
+}
+
 /// Bytes of the head before its lines, and of a line.
 const HEAD: usize = 8;
 const LINE: usize = 16;

@@ -11,6 +11,7 @@ use super::*;
 use crate::bytes::zblock::Dictionary;
 use crate::docmap::DocMap;
 use crate::error::Error;
+use crate::footer;
 use crate::live::Live;
 use crate::section::{Check, File, Missing};
 use crate::steps::Steps;
@@ -201,6 +202,14 @@ fn a_large_merge_makes_a_dictionary_and_short_blocks() {
         assert!(merged.decompressed_bytes(block) < 2 * SHORT_BLOCK_BYTES as u64);
         assert!(matches!(merged.form(block), Form::Frame { has_dictionary: true, .. }));
     }
+}
+
+/// A binary of before dictionaries took such a segment for a damaged one, and put it aside.
+#[test]
+fn a_segment_with_a_dictionary_is_of_another_version() {
+    let version = |file: &Bytes| footer::open(file, footer::FileKind::Segment).unwrap().version;
+    assert_eq!(version(&sealed(&many())), 2);
+    assert_eq!(version(&sealed_with(&many(), Some(&dictionary()))), footer::SEGMENT_VERSION);
 }
 
 #[test]
