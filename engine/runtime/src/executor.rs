@@ -383,23 +383,26 @@ mod tests {
             let workers = Workers::start(1, Hashing::default()).expect("workers");
             let watch = Rc::new(Watch::new(Arc::default()));
             let spawn = RuntimeSpawn::new(workers, watch).expect("pokes");
-            let mut looks = Vec::new();
+            let (mut reached, mut looks) = (false, Vec::new());
             for _ in 0..200 {
                 let begun = Instant::now();
                 while begun.elapsed() <= STRETCH_MAX {
                     std::hint::spin_loop();
                 }
                 let before = spawn.poke.look_count();
+                // The timer makes the look that hands the receives over, and often one before they
+                // were asked for; from then on each yield makes its own.
+                reached |= spawn.poke.reaches();
                 spawn.yield_if_needed().await;
-                looks.push(spawn.poke.look_count() - before);
+                if reached {
+                    looks.push(spawn.poke.look_count() - before);
+                }
             }
             looks
         });
         let looks = busy.expect("an executor").join().expect("it runs");
-        // The first is made by the timer; from then on each yield makes its own.
-        let first = looks.iter().position(|looks| *looks > 0).expect("a look");
-        assert!(first < 100, "{first}");
-        let missed = looks[first..].iter().filter(|looks| **looks == 0).count();
+        assert!(looks.len() > 100, "{looks:?}");
+        let missed = looks.iter().filter(|looks| **looks == 0).count();
         assert!(missed <= looks.len() / 10, "{missed} of {looks:?}");
     }
 

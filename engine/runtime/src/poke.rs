@@ -71,10 +71,7 @@ impl Poke {
 
     /// Makes the executor look at its rings as soon as the task yields, where a receive waits.
     pub(crate) fn poke(&self) {
-        let first = self.next.get();
-        let waits =
-            |at: &usize| self.pairs[*at].asked.get().is_some_and(|it| it < self.looks.get());
-        let Some(at) = (first..first + PAIRS).map(|at| at % PAIRS).find(waits) else { return };
+        let Some(at) = self.waiting() else { return };
         self.next.set((at + 1) % PAIRS);
         let pair = &self.pairs[at];
         pair.asked.set(None);
@@ -86,10 +83,24 @@ impl Poke {
         }
     }
 
+    /// A pair whose receive the kernel has, in turn.
+    fn waiting(&self) -> Option<usize> {
+        let first = self.next.get();
+        let waits =
+            |at: &usize| self.pairs[*at].asked.get().is_some_and(|it| it < self.looks.get());
+        (first..first + PAIRS).map(|at| at % PAIRS).find(waits)
+    }
+
     /// The executor looks at its rings before any other task runs: what was asked for until now is
     /// with the kernel then.
     pub(crate) fn looks(&self) {
         self.looks.set(self.looks.get() + 1);
+    }
+
+    /// Whether a poke would reach a receive.
+    #[cfg(test)]
+    pub(crate) fn reaches(&self) -> bool {
+        self.waiting().is_some()
     }
 
     /// Looks that are known of.
