@@ -6,10 +6,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use env::budget::Budget;
 use env::{Clock, Env, Spawn};
 use harness::*;
 use segment::bytes::zblock::Dictionary;
-use shard::{Durability, Reading, Realtime, RefreshInterval, Shard, ShardConfig, Touched};
+use shard::{Durability, Reading, Realtime, RefreshInterval, Setup, Shard, ShardConfig, Touched};
 use sim::Sim;
 
 #[test]
@@ -475,5 +476,30 @@ fn a_dictionary_is_handed_on_and_made_anew_by_a_forced_merge() {
         assert!(holds(last, b"another kind"));
         let found = shard.get("id2001", Realtime::No).await.expect("usable").expect("there");
         assert!(String::from_utf8_lossy(&found.source).contains("kind 2001"));
+    });
+}
+
+/// A large merge took the last of the memory, and the searches of all callers were refused meanwhile.
+#[test]
+fn a_merge_leaves_memory_to_callers() {
+    const TOTAL: usize = 256 << 20;
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async {
+        let budget = Budget::new(TOTAL);
+        let setup = Setup { lease: budget.lease(), ..setup(config()) };
+        let shard = Shard::create(&env, setup).await.expect("a new shard");
+        for round in 0..3 {
+            wrote(&shard, put(&format!("id{round}"), "x")).await;
+            shard.flush().await.expect("room");
+        }
+        // There would be room for the merge itself.
+        let other = budget.lease().take(TOTAL - budget.leased_bytes() - TOTAL / 16);
+        assert!(other.is_some());
+        assert!(shard.force_merge(Some(1)).await.is_err());
+        assert_eq!(shard.stats().segment_count, 3);
+        drop(other);
+        shard.force_merge(Some(1)).await.expect("room");
+        assert_eq!(shard.stats().segment_count, 1);
     });
 }
