@@ -188,7 +188,9 @@ impl<E: Env> Inner<E> {
     /// The deletes below `end`, which the segments cover; those after them are in the log. One that
     /// goes while this walks gave way to a later operation, which is in the log too.
     async fn tombstones_below(&self, end: SeqNo) -> Vec<Tombstone> {
-        let (mut all, mut from) = (Vec::new(), Some(0));
+        // Room for all at once: what grows is copied whole.
+        let mut all = Vec::with_capacity(self.state.borrow().tombstones.len());
+        let mut from = Some(0);
         while let Some(start) = from.filter(|from| *from < end.get()) {
             let now = self.env.clock().monotonic();
             {

@@ -14,7 +14,7 @@
 //! Memory: an entry lives as long as its operation is under way, or for `gc_deletes`; both are
 //! counted in `size_bytes`.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::hash::Pieces;
@@ -121,8 +121,8 @@ impl Standing {
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
     by_id: Pieces<(Stamp, Duration)>,
-    /// In the order in which they were put; entries that were replaced are passed over.
-    order: VecDeque<(Duration, u64, Box<str>)>,
+    /// By number, and no other: so no list is swept, nor copied to grow, while an executor waits.
+    order: BTreeMap<u64, (Duration, Box<str>)>,
     id_bytes: usize,
 }
 
@@ -134,21 +134,18 @@ impl Tombstones {
 
     /// Remembers a delete applied at `now`.
     pub(crate) fn put(&mut self, id: &str, stamp: Stamp, now: Duration) {
-        if self.by_id.insert(id, (stamp, now)).is_none() {
-            self.id_bytes += id.len();
+        match self.by_id.insert(id, (stamp, now)) {
+            Some((before, _)) => drop(self.order.remove(&before.seq_no.get())),
+            None => self.id_bytes += id.len(),
         }
-        self.order.push_back((now, stamp.seq_no.get(), id.into()));
+        self.order.insert(stamp.seq_no.get(), (now, id.into()));
     }
 
     /// Forgets the delete of an id that has a document again.
     pub(crate) fn remove(&mut self, id: &str) {
-        if self.by_id.remove(id).is_some() {
+        if let Some((stamp, _)) = self.by_id.remove(id) {
             self.id_bytes -= id.len();
-        }
-        // Its place in the order goes when its time comes, or when too many such places stand.
-        if self.order.len() > 64 && self.order.len() > 2 * self.by_id.len() {
-            let by_id = &self.by_id;
-            self.order.retain(|(_, seq_no, id)| stands(by_id, id, *seq_no));
+            self.order.remove(&stamp.seq_no.get());
         }
     }
 
@@ -162,56 +159,48 @@ impl Tombstones {
         count_max: usize,
     ) -> bool {
         for _ in 0..count_max {
-            let Some((put, seq_no, _)) = self.order.front() else { return false };
-            if now.saturating_sub(*put) < keep || *seq_no >= visible {
+            let Some(first) = self.order.first_entry() else { return false };
+            if now.saturating_sub(first.get().0) < keep || *first.key() >= visible {
                 return false;
             }
-            let Some((_, seq_no, id)) = self.order.pop_front() else { return false };
-            if stands(&self.by_id, &id, seq_no) {
-                self.by_id.remove(&id);
-                self.id_bytes -= id.len();
-            }
+            let (_, id) = first.remove();
+            self.by_id.remove(&id);
+            self.id_bytes -= id.len();
         }
         true
     }
 
-    /// Deletes from operation `from` on, oldest first, out of at most `count_max` entries: id,
-    /// stamp, time since. And where to go on: `None` at the end.
+    /// Deletes from operation `from` on, oldest first, at most `count_max`: id, stamp, time since.
+    /// And where to go on: `None` at the end.
     pub(crate) fn page(
         &self,
         from: u64,
         count_max: usize,
         now: Duration,
     ) -> (Vec<(&str, Stamp, Duration)>, Option<u64>) {
-        // Deletes are put in the order of their numbers.
-        let start = self.order.partition_point(|(_, seq_no, _)| *seq_no < from);
-        let page = self.order.range(start..).take(count_max).filter_map(|(_, seq_no, id)| {
-            let (stamp, put) = self.by_id.get(id)?;
-            (stamp.seq_no.get() == *seq_no).then(|| (&**id, *stamp, now.saturating_sub(*put)))
-        });
-        let next = self.order.get(start + count_max).map(|(_, seq_no, _)| *seq_no);
-        (page.collect(), next)
+        let mut rest = self.order.range(from..);
+        let page = rest
+            .by_ref()
+            .take(count_max)
+            .filter_map(|(_, (put, id))| Some((&**id, self.get(id)?, now.saturating_sub(*put))));
+        let page = page.collect();
+        (page, rest.next().map(|(seq_no, _)| *seq_no))
     }
 
     /// Deletes remembered.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
     }
 
     /// Bytes of memory held, near enough.
     pub(crate) fn size_bytes(&self) -> usize {
-        (self.by_id.len() + self.order.len()) * ENTRY_BYTES + 2 * self.id_bytes
+        2 * (self.by_id.len() * ENTRY_BYTES + self.id_bytes)
     }
-}
-
-fn stands(by_id: &Pieces<(Stamp, Duration)>, id: &str, seq_no: u64) -> bool {
-    by_id.get(id).is_some_and(|(stamp, _)| stamp.seq_no.get() == seq_no)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::VecDeque;
 
     use base::{PrimaryTerm, SeqNo};
     use proptest::prelude::*;
