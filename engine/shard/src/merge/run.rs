@@ -211,7 +211,10 @@ impl<E: Env> Inner<E> {
         let room = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(training);
         // Callers have their eighth: they are refused where nothing is left, and a merge only waits.
         let Some(_room) = self.lease.of(Holder::Merges).take_leaving(room) else {
-            let why = format!("no memory for a merge of {bytes} bytes");
+            let why = format!(
+                "a merge of {bytes} bytes makes its result in memory, of which so much is not free; \
+                 `indices.memory` says how much there is"
+            );
             return Err(env::Error::new(env::ErrorKind::Busy, why).into());
         };
         let stop = Arc::clone(&self.merge_stop);
