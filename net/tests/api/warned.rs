@@ -294,3 +294,60 @@ fn deprecated_queries_that_are_kept_are_told_to_whoever_sets_them() {
         }
     });
 }
+
+/// What stood in the query itself was told, and nothing of what stood in the rest of a search.
+#[test]
+fn deprecated_queries_are_told_wherever_in_a_search_they_stand() {
+    let replaced = "Deprecated field [geo_polygon] used, replaced by [[geo_shape] query where polygons are \
+                    defined in geojson or wkt]";
+    let polygon = r#"{"geo_polygon":{"p":{"points":["0,0","0,1","1,1"]}}}"#;
+    let seed = r#"{"function_score":{"random_score":{"seed":5}}}"#;
+    let marked = format!(r#""highlight":{{"fields":{{"t":{{"highlight_query":{polygon}}}}}}}"#);
+    let all = format!(r#""highlight":{{"highlight_query":{polygon},"fields":{{"t":{{}}}}}}"#);
+    let sorted =
+        format!(r#""sort":[{{"o.n":{{"nested":{{"path":"o","filter":{polygon}}}}}}},"_score"]"#);
+    let inside = |inner: &str| {
+        format!(
+            r#"{{"query":{{"nested":{{"path":"o","query":{{"match_all":{{}}}},"inner_hits":{{{inner}}}}}}}}}"#
+        )
+    };
+    let best = |top: &str| format!(r#"{{"aggs":{{"g":{{"global":{{}},"aggs":{{"a":{top}}}}}}}}}"#);
+    let groups = |inner: &str| format!(r#"{{"collapse":{{"field":"k","inner_hits":{inner}}}}}"#);
+    let hits = |sort: &str| format!(r#"{{"name":"i",{sort}}}"#);
+    let searches = [
+        format!("{{{marked}}}"),
+        format!("{{{all}}}"),
+        format!("{{{sorted}}}"),
+        inside(&marked),
+        inside(&sorted),
+        best(&format!(r#"{{"top_hits":{{{marked}}}}}"#)),
+        best(&format!(r#"{{"top_hits":{{{sorted}}}}}"#)),
+        best(&format!(
+            r#"{{"top_metrics":{{"metrics":{{"field":"n"}},"sort":{{"o.n":{{"nested":{{"path":"o","filter":{polygon}}}}}}}}}}}"#
+        )),
+        groups(&hits(&marked)),
+        groups(&format!("[{},{}]", hits(r#""size":1"#).replace("i\"", "j\""), hits(&sorted))),
+        format!(r#"{{"query":{{"has_child":{{"type":"child","query":{polygon}}}}}}}"#),
+        format!(r#"{{"rescore":{{"query":{{"rescore_query":{polygon}}}}}}}"#),
+    ];
+    with_node(async |mut client| {
+        let client = &mut client;
+        let body = r#"{"mappings":{"properties":{
+            "p":{"type":"geo_point"},"t":{"type":"text"},"k":{"type":"keyword"},"n":{"type":"long"},
+            "j":{"type":"join","relations":{"parent":"child"}},
+            "o":{"type":"nested","properties":{"n":{"type":"long"},"p":{"type":"geo_point"}}}}}}"#;
+        client.good("PUT", "/a", body).await;
+        let doc = r#"{"p":"0.5,0.6","t":"x","k":"k","n":1,"j":"parent","o":[{"n":1}]}"#;
+        client.good("PUT", "/a/_doc/1?refresh=true", doc).await;
+        for search in &searches {
+            assert_eq!(warned(client, "POST", "/a/_search", search).await, [replaced], "{search}");
+            let other = search.replace(polygon, r#"{"match_all":{}}"#);
+            assert_eq!(warned(client, "POST", "/a/_search", &other).await, NONE, "{other}");
+            let told = warned(client, "POST", "/a/_search", &search.replace(polygon, seed)).await;
+            assert!(told.len() == 1 && told[0].contains("[seed]"), "{search}: {told:?}");
+        }
+        // Whoever sets one for others is told, too.
+        let filter = inside(&marked).replacen("\"query\"", "\"filter\"", 1);
+        assert_eq!(warned(client, "PUT", "/a/_alias/x", &filter).await, [replaced]);
+    });
+}

@@ -135,6 +135,14 @@ pub fn scripts_mut(aggs: &mut Aggs, each: EachScript<'_>) {
     }
 }
 
+/// Calls `each` for what every aggregation does, the outer first.
+pub fn kinds_mut(aggs: &mut Aggs, each: &mut dyn FnMut(&mut Kind)) {
+    for agg in &mut aggs.aggs {
+        each(&mut agg.kind);
+        kinds_mut(&mut agg.subs, each);
+    }
+}
+
 fn scripts_of(agg: &mut Agg, each: EachScript<'_>) {
     match &mut agg.kind {
         Kind::TopHits(request) => Arc::make_mut(request).scripts_mut(each),

@@ -52,5 +52,5 @@ pub mod student;
 pub mod together;
 pub mod width;
 
-pub use finish::{Reducer, looks_up, queries_mut, scripts_mut};
+pub use finish::{Reducer, kinds_mut, looks_up, queries_mut, scripts_mut};
 pub use partial::{Partial, Partials};

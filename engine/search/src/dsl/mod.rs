@@ -12,6 +12,7 @@ mod around;
 mod body;
 mod compound;
 mod context;
+mod deprecated;
 mod family;
 mod function;
 pub mod geo;
@@ -37,6 +38,7 @@ mod words;
 
 pub use aggs::NAMES as AGGREGATION_NAMES;
 pub use body::time_ms;
+pub use deprecated::deprecated_in;
 pub use params::{COUNT_PARAMS, SEARCH_PARAMS};
 pub use query::NAMES as QUERY_NAMES;
 pub use query_string::{URL_PARAMS as URL_QUERY_PARAMS, of_url as query_of_url};
@@ -45,7 +47,7 @@ pub use sort::of_url as sort_of_url;
 
 use std::collections::BTreeSet;
 
-use crate::ast::{FunctionKind, Node, Query};
+use crate::ast::Query;
 use crate::error::{Error, Result};
 use crate::request::SearchRequest;
 
@@ -65,7 +67,7 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
     foresee(&mut request, text, params);
-    request.warnings = deprecated(&mut request, text);
+    request.warnings = deprecated::told(&mut request, text);
     params::search(&mut request, params)?;
     body::validate(&request)?;
     let asked = [&request.query, &request.post_filter];
@@ -86,45 +88,9 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
     foresee(&mut request, text, params);
-    request.warnings = deprecated(&mut request, text);
+    request.warnings = deprecated::told(&mut request, text);
     params::count(&mut request, params)?;
     Ok(request)
-}
-
-/// A seed alone does not say by what chance is drawn.
-const SEED_ALONE: &str = "As of version 7.0 Elasticsearch will require that a [field] parameter is provided when a \
-     [seed] is set";
-
-/// Polygons have another query.
-const POLYGON: &str = "Deprecated field [geo_polygon] used, replaced by [[geo_shape] query where polygons are \
-                       defined in geojson or wkt]";
-
-/// What the queries of a request use that is deprecated.
-fn deprecated(request: &mut SearchRequest, text: &str) -> Vec<&'static str> {
-    // What is escaped or wrapped may spell anything.
-    let words = ["random_score", "geo_polygon", "wrapper", "\\u"];
-    if !words.iter().any(|word| text.contains(word)) {
-        return Vec::new();
-    }
-    let queries = request.query.iter_mut().chain(&mut request.post_filter);
-    let second = request.rescore.iter_mut().map(|rescore| &mut rescore.query);
-    deprecated_in(queries.chain(second).chain(crate::aggs::queries_mut(&mut request.aggs)))
-}
-
-/// What of these queries is deprecated, in Elasticsearch's words.
-pub fn deprecated_in<'q>(queries: impl IntoIterator<Item = &'q mut Query>) -> Vec<&'static str> {
-    let (mut has_seed_alone, mut has_polygon) = (false, false);
-    let mut look = |query: &mut Query| match &query.node {
-        Node::FunctionScore(score) => {
-            let alone = |kind: &FunctionKind| matches!(kind, FunctionKind::Random(Some(_), None));
-            has_seed_alone |= score.functions.iter().any(|it| it.kind.as_ref().is_some_and(alone));
-        }
-        Node::Geo(within) => has_polygon |= within.query == "geo_polygon",
-        _ => {}
-    };
-    queries.into_iter().for_each(|query| query.visit_mut(&mut look));
-    let used = [(has_polygon, POLYGON), (has_seed_alone, SEED_ALONE)];
-    used.into_iter().filter(|(is_used, _)| *is_used).map(|(_, sentence)| sentence).collect()
 }
 
 /// May the text ask about families? `true` too often costs a walk through the query.
