@@ -61,23 +61,38 @@ pub trait Gate {
         }
     }
 
+    /// An administrator's change, by the action that it needs, is about to be made to these indices and data
+    /// streams: asked once it is known which they are, and before anything is changed. May it be? What is told
+    /// last counts.
+    ///
+    /// # Errors
+    /// The 503 to send, where it must be noted and cannot be.
+    fn begins(&self, _action: &'static str, _names: Vec<String>) -> Asked<'_> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// The names that were told so, for whoever answers the request.
+    fn take_begun(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// May this index be made for a document of the caller's now? None is where it must be noted and cannot be.
     ///
     /// # Errors
     /// The 503 to send.
-    fn may_make<'a>(&'a self, _name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
+    fn may_make<'a>(&'a self, _making: Making, _name: &'a str) -> Asked<'a> {
         Box::pin(std::future::ready(Ok(())))
     }
 
     /// Tells that it was not made after all, though it might have been: why.
-    fn not_made(&self, _name: &str, _reason: &str) {}
+    fn not_made(&self, _making: Making, _name: &str, _reason: &str) {}
 
     /// Tells whoever keeps account of changes that this index or data stream was made for a document: nobody
     /// asked for it by a request of its own.
-    fn made(&self, _name: &str) {}
+    fn made(&self, _making: Making, _name: &str) {}
 
-    /// The names of all that was made so, for whoever answers the request.
-    fn take_made(&self) -> Vec<String> {
+    /// All that was made so, for whoever answers the request.
+    fn take_made(&self) -> Vec<(Making, String)> {
         Vec::new()
     }
 
@@ -123,6 +138,28 @@ pub trait Gate {
     /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()
+    }
+}
+
+/// An answer that may take a while.
+pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+
+/// Why a write makes an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// There is none of its name.
+    Missing,
+    /// Its data stream waited for a write to be rolled over.
+    Rollover,
+}
+
+impl Making {
+    /// The action that does so, in Elasticsearch's word.
+    pub const fn action(self) -> &'static str {
+        match self {
+            Self::Missing => "indices:admin/auto_create",
+            Self::Rollover => "indices:admin/data_stream/lazy_rollover",
+        }
     }
 }
 

@@ -4,12 +4,12 @@
 //! in the form in which the engine asks. Without security everything is allowed.
 
 use std::cell::{OnceCell, RefCell};
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use authz::audit::Audit;
 use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
+use engine::gate::{Asked, Making};
 use engine::{Core, Error, Gate, Limits, Open, Origin, Result, Standing};
 use env::published::Published;
 use env::{Clock, Env};
@@ -112,6 +112,7 @@ impl Caller {
                 wanted: known.wanted.clone(),
                 audit: security.map(|it| it.keeper.audit().clone()).unwrap_or_default(),
                 facts,
+                begun: RefCell::default(),
                 made: RefCell::default(),
             }),
         }
@@ -349,8 +350,10 @@ struct Door<E: Env> {
     audit: Audit,
     /// What a strict audit log is told of the request.
     facts: Facts,
+    /// What an administrator's change is made to.
+    begun: RefCell<Vec<String>>,
     /// Indices that were made for documents.
-    made: RefCell<Vec<String>>,
+    made: RefCell<Vec<(Making, String)>>,
 }
 
 impl<E: Env> Door<E> {
@@ -405,23 +408,41 @@ impl<E: Env> Gate for Door<E> {
         &self.origin
     }
 
-    fn may_make<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
-        let now_ms = self.core.env().clock().unix_ms();
-        Box::pin(audit::may_make(&self.audit, now_ms, &self.facts, name))
+    fn begins(&self, action: &'static str, names: Vec<String>) -> Asked<'_> {
+        Box::pin(async move {
+            if !self.audit.is_on() {
+                return Ok(());
+            }
+            self.begun.replace(names.clone());
+            let now_ms = self.core.env().clock().unix_ms();
+            match audit::begin_each(&self.audit, now_ms, &self.facts, action, &names).await {
+                true => Ok(()),
+                false => Err(audit::refusal()),
+            }
+        })
     }
 
-    fn not_made(&self, name: &str, reason: &str) {
-        let now_ms = self.core.env().clock().unix_ms();
-        audit::not_made(&self.audit, now_ms, &self.facts, (name, reason));
+    fn take_begun(&self) -> Vec<String> {
+        self.begun.take()
     }
 
-    fn made(&self, name: &str) {
+    fn may_make<'a>(&'a self, making: Making, name: &'a str) -> Asked<'a> {
+        let now_ms = self.core.env().clock().unix_ms();
+        Box::pin(audit::may_make(&self.audit, now_ms, &self.facts, (making, name)))
+    }
+
+    fn not_made(&self, making: Making, name: &str, reason: &str) {
+        let now_ms = self.core.env().clock().unix_ms();
+        audit::not_made(&self.audit, now_ms, &self.facts, (making, name), reason);
+    }
+
+    fn made(&self, making: Making, name: &str) {
         if self.audit.is_on() {
-            self.made.borrow_mut().push(name.to_owned());
+            self.made.borrow_mut().push((making, name.to_owned()));
         }
     }
 
-    fn take_made(&self) -> Vec<String> {
+    fn take_made(&self) -> Vec<(Making, String)> {
         self.made.take()
     }
 
@@ -539,19 +560,19 @@ impl<E: Env> Gate for Lasting<E> {
         &self.origin
     }
 
-    fn may_make<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
+    fn may_make<'a>(&'a self, making: Making, name: &'a str) -> Asked<'a> {
         let now_ms = self.core.env().clock().unix_ms();
-        Box::pin(audit::may_make(self.keeper.audit(), now_ms, &self.facts, name))
+        Box::pin(audit::may_make(self.keeper.audit(), now_ms, &self.facts, (making, name)))
     }
 
-    fn not_made(&self, name: &str, reason: &str) {
+    fn not_made(&self, making: Making, name: &str, reason: &str) {
         let now_ms = self.core.env().clock().unix_ms();
-        audit::not_made(self.keeper.audit(), now_ms, &self.facts, (name, reason));
+        audit::not_made(self.keeper.audit(), now_ms, &self.facts, (making, name), reason);
     }
 
-    fn made(&self, name: &str) {
+    fn made(&self, making: Making, name: &str) {
         let now_ms = self.core.env().clock().unix_ms();
-        audit::made(self.keeper.audit(), now_ms, &self.facts, &[name.to_owned()]);
+        audit::made(self.keeper.audit(), now_ms, &self.facts, &[(making, name.to_owned())]);
     }
 
     fn through(&self, action: &'static str, alias: &str) -> bool {

@@ -16,6 +16,7 @@ use authz::record::grant::Grant;
 use authz::{Principal, Via};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use engine::gate::Making;
 use engine::{Error, Result};
 use env::{Clock, Env, Random};
 use json::Value;
@@ -141,13 +142,36 @@ pub async fn begin<E: Env>(call: &Call<'_, E>) -> authz::Result<()> {
         }
     }
     for (action, names) in lines.into_iter().zip(&indices) {
-        let mut facts = borrowed(&facts);
-        facts.push(("action", action));
-        if !audit.begin_lists(call.now_ms(), &facts, &[("indices", names)]).await {
+        if !begin_each(audit, call.now_ms(), &facts, action, names).await {
             return Err(authz::Error::Unnoted);
         }
     }
     Ok(())
+}
+
+/// In strict mode, has lines written that `action` is about to be done to these indices: so many that all are named.
+/// False where the log does not take them.
+pub async fn begin_each(
+    audit: &Audit,
+    now_ms: i64,
+    facts: &Facts,
+    action: &str,
+    names: &[String],
+) -> bool {
+    let mut facts = borrowed(facts);
+    facts.push(("action", action));
+    for names in lines_of(names) {
+        if !audit.begin_lists(now_ms, &facts, &[("indices", names)]).await {
+            return false;
+        }
+    }
+    true
+}
+
+/// Names as lines tell them: as many as one may hold, and one line where there are none.
+fn lines_of(names: &[String]) -> impl Iterator<Item = &[String]> {
+    let none = names.is_empty().then_some(names);
+    none.into_iter().chain(names.chunks(ELEMENTS_MAX))
 }
 
 /// The same of an administrator's call whose indices stand in its body, once they are told.
@@ -337,6 +361,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
     };
     let acting = known.acting().map_or("", Principal::name);
     let (own, made) = (call.told.borrow(), call.gate.take_made());
+    let begun = call.gate.take_begun();
     if event.is_none() && acting.is_empty() && own.denied.is_empty() && made.is_empty() {
         return;
     }
@@ -370,10 +395,11 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
     let (reasons, own_facts): (Vec<_>, Vec<_>) = own_facts.partition(|(name, _)| *name == "reason");
     let reason = reasons.first().map_or(reason.as_str(), |(_, reason)| *reason);
     more.extend(own_facts);
-    note(event, outcome, reason, &more, &own.indices);
+    let indices = if begun.is_empty() { &own.indices } else { &begun };
+    lines_of(indices).for_each(|indices| note(event, outcome, reason, &more, indices));
     if event == GRANTED {
         for (action, names) in &own.beside {
-            names.chunks(ELEMENTS_MAX).for_each(|names| {
+            lines_of(names).for_each(|names| {
                 note(event, outcome, reason, &[("action", *action)], names);
             });
         }
@@ -459,11 +485,14 @@ fn facts_of<E: Env>(
 }
 
 /// Indices and data streams that were made for documents: each is named, in as many lines as that takes.
-pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, names: &[String]) {
-    for names in names.chunks(ELEMENTS_MAX) {
-        let mut all = borrowed(facts);
-        all.push(("action", AUTO_CREATE));
-        audit.note_lists(now_ms, GRANTED, "ok", &all, &[("indices", names)]);
+pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, made: &[(Making, String)]) {
+    for made in made.chunk_by(|(one, _), (other, _)| one == other) {
+        let names: Vec<String> = made.iter().map(|(_, name)| name.clone()).collect();
+        for names in names.chunks(ELEMENTS_MAX) {
+            let mut all = borrowed(facts);
+            all.push(("action", made[0].0.action()));
+            audit.note_lists(now_ms, GRANTED, "ok", &all, &[("indices", names)]);
+        }
     }
 }
 
@@ -472,9 +501,14 @@ pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, names: &[String]) {
 ///
 /// # Errors
 /// 503 in strict mode while the log takes no line.
-pub async fn may_make(audit: &Audit, now_ms: i64, facts: &Facts, name: &str) -> Result<()> {
+pub async fn may_make(
+    audit: &Audit,
+    now_ms: i64,
+    facts: &Facts,
+    (making, name): (Making, &str),
+) -> Result<()> {
     let mut all = borrowed(facts);
-    all.extend([("action", AUTO_CREATE), ("index", name)]);
+    all.extend([("action", making.action()), ("index", name)]);
     match audit.begin_at_once(now_ms, &all).await {
         true => Ok(()),
         false => Err(refusal()),
@@ -482,10 +516,16 @@ pub async fn may_make(audit: &Audit, now_ms: i64, facts: &Facts, name: &str) -> 
 }
 
 /// In strict mode: an index of which a line says that it is about to be made was not, and why.
-pub fn not_made(audit: &Audit, now_ms: i64, facts: &Facts, (name, reason): (&str, &str)) {
+pub fn not_made(
+    audit: &Audit,
+    now_ms: i64,
+    facts: &Facts,
+    (making, name): (Making, &str),
+    reason: &str,
+) {
     if audit.strict_count().is_some() {
         let mut all = borrowed(facts);
-        all.extend([("action", AUTO_CREATE), ("index", name), ("reason", reason)]);
+        all.extend([("action", making.action()), ("index", name), ("reason", reason)]);
         audit.note(now_ms, CHANGE, "failed", &all);
     }
 }
@@ -493,9 +533,6 @@ pub fn not_made(audit: &Audit, now_ms: i64, facts: &Facts, (name, reason): (&str
 fn borrowed<'f>(facts: &'f [(&'static str, String)]) -> Vec<(&'f str, &'f str)> {
     facts.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
-
-/// The right by which a write makes an index.
-const AUTO_CREATE: &str = "indices:admin/auto_create";
 
 /// An administrator's call that was let in, in Elasticsearch's word.
 const GRANTED: &str = "access_granted";
@@ -534,9 +571,28 @@ fn administers(api: Api) -> bool {
     )
 }
 
-/// Does the body say which indices a call is about? Its handler reads them, and begins ([`begin_named`]).
-fn names_in_body(api: Api) -> bool {
-    matches!(api, Api::PutAlias | Api::DeleteAlias | Api::UpdateAliases | Api::ModifyDataStreams)
+/// Is which indices a call is about known only while it is carried out? Its handler reads them in the body, and
+/// begins ([`begin_named`]); or the engine meets them, and begins by its gate.
+fn begins_itself(api: Api) -> bool {
+    matches!(
+        api,
+        Api::PutAlias
+            | Api::DeleteAlias
+            | Api::UpdateAliases
+            | Api::ModifyDataStreams
+            | Api::CreateIndex
+            | Api::DeleteIndex
+            | Api::OpenIndex
+            | Api::CloseIndex
+            | Api::AddBlock
+            | Api::PutSettings
+            | Api::PutMapping
+            | Api::Resize(_)
+            | Api::Rollover
+            | Api::CreateDataStream
+            | Api::DeleteDataStream
+            | Api::MigrateToDataStream
+    )
 }
 
 /// May an administrator's call begin? In strict mode its line comes first.
@@ -544,7 +600,7 @@ fn names_in_body(api: Api) -> bool {
 /// # Errors
 /// 503 in strict mode while the log takes no line.
 pub async fn may_begin<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    match administers(call.route.api) && !names_in_body(call.route.api) {
+    match administers(call.route.api) && !begins_itself(call.route.api) {
         true => begin(call).await.map_err(|_| refusal()),
         false => Ok(()),
     }

@@ -47,6 +47,11 @@ impl IndexInfo {
     }
 }
 
+/// The names of these indices, as [`Gate::begins`] takes them.
+pub(super) fn names_of(indices: &[Arc<Index>]) -> Vec<String> {
+    indices.iter().map(|index| index.name.to_string()).collect()
+}
+
 /// A call to all shards of the indices that an expression names.
 struct Wide<'a> {
     gate: &'a dyn Gate,
@@ -155,6 +160,7 @@ impl<E: Env> Core<E> {
         block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
+        gate.begins("indices:admin/mapping/put", names_of(&indices)).await?;
         self.done(Command::PutMapping { uuids, mappings: body }).await
     }
 

@@ -7,11 +7,12 @@ use cluster::{Command, NewIndex, Outcome};
 use env::{Env, Spawn};
 use json::Value;
 
+use super::admin::names_of;
 use super::reached::READ;
 use super::{IndicesOptions, alias_filter, deprecated, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits};
+use crate::gate::{Gate, Limits, Making};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches};
@@ -83,6 +84,7 @@ impl<E: Env> Core<E> {
         self.warn_of_templates(gate, &name, &new.settings);
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
+        gate.begins("indices:admin/create", vec![name.clone()]).await?;
         self.done(command).await?;
         self.warn_of_settings(gate, uuid);
         Ok(Created { index: name, shards_acknowledged: self.is_whole(uuid) })
@@ -209,7 +211,7 @@ impl<E: Env> Core<E> {
             // A request may bring a hundred thousand names that are none: the keeper need not tell each so.
             cluster::name::check_index(name).map_err(failure::of_cluster)?;
         }
-        gate.may_make(name).await?;
+        gate.may_make(Making::Missing, name).await?;
         let made = if makes_stream {
             self.new_stream(name).await
         } else {
@@ -227,20 +229,20 @@ impl<E: Env> Core<E> {
             Ok(Outcome::Refused(
                 exists @ (cluster::Error::Exists { .. } | cluster::Error::StreamExists { .. }),
             )) => {
-                gate.not_made(name, &failure::of_cluster(exists).reason);
+                gate.not_made(Making::Missing, name, &failure::of_cluster(exists).reason);
                 Ok(())
             }
             Ok(Outcome::Refused(error)) => {
                 let error = failure::of_cluster(error);
-                gate.not_made(name, &error.reason);
+                gate.not_made(Making::Missing, name, &error.reason);
                 Err(error)
             }
             Err(error) => {
-                gate.not_made(name, &error.reason);
+                gate.not_made(Making::Missing, name, &error.reason);
                 Err(error)
             }
             Ok(_) => {
-                gate.made(name);
+                gate.made(Making::Missing, name);
                 Ok(())
             }
         }
@@ -305,6 +307,7 @@ impl<E: Env> Core<E> {
         block::check_uncopied(&self.state(), indices.iter().map(|index| &**index))?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
         let first = Arc::clone(&indices[0].name);
+        gate.begins("indices:admin/delete", names_of(&indices)).await?;
         let deleted = self.done(Command::DeleteIndices { uuids }).await;
         // Another has deleted it meanwhile; it is known there by its id.
         deleted.map_err(|error| match &*error.kind {

@@ -113,6 +113,7 @@ impl<E: Env> Core<E> {
     pub async fn create_stream(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
         gate.index("indices:admin/data_stream/create", name)?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        gate.begins("indices:admin/data_stream/create", vec![name.to_owned()]).await?;
         match self.new_stream(name).await? {
             Outcome::Refused(error) => Err(super::failure::of_cluster(error)),
             _ => Ok(()),
@@ -148,10 +149,13 @@ impl<E: Env> Core<E> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let (by_name, via) = (ByName::stream(gate, name), [name.to_owned()]);
+        let mut names = vec![name.to_owned()];
         for index in state.aliases.get(name).iter().flat_map(|members| members.iter()) {
             self.env.spawn().yield_if_needed().await;
             by_name.check_stream(index, &via)?;
+            names.push(index.to_string());
         }
+        gate.begins("indices:admin/data_stream/migrate", names).await?;
         self.done(Command::MigrateAlias { name: name.to_owned() }).await
     }
 
@@ -240,6 +244,9 @@ impl<E: Env> Core<E> {
             }
             return Ok(());
         }
+        let behind =
+            found.iter().flat_map(|view| &view.indices).map(|index| index.name.to_string());
+        gate.begins(action, names.iter().cloned().chain(behind).collect()).await?;
         self.done(Command::DeleteDataStreams { names }).await
     }
 

@@ -10,6 +10,7 @@ use cluster::{Command, Index};
 use env::{Clock, Env};
 use json::{Object, Value};
 
+use super::admin::names_of;
 use super::{IndicesOptions, deprecated};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -192,6 +193,7 @@ impl<E: Env> Core<E> {
             self.warn_of_settings(gate, uuid);
         }
         self.configure(&uuids).await;
+        gate.begins("indices:admin/settings/update", names_of(&indices)).await?;
         Ok(())
     }
 
@@ -243,10 +245,12 @@ impl<E: Env> Core<E> {
         if !uuids.is_empty() {
             self.done(Command::SetOpen { uuids, open: false }).await?;
         }
-        Ok(Switched { indices: open.iter().map(|index| index.name.to_string()).collect() })
+        Ok(Switched { indices: names })
     }
 
+        let names: Vec<String> = open.iter().map(|index| index.name.to_string()).collect();
     /// Opens indices; true where all their shards serve. Those that were open already are named too.
+            gate.begins("indices:admin/close", names.clone()).await?;
     ///
     /// # Errors
     /// A missing index, a wildcard where none is allowed, a block.
@@ -266,10 +270,11 @@ impl<E: Env> Core<E> {
         if !uuids.is_empty() {
             self.done(Command::SetOpen { uuids: uuids.clone(), open: true }).await?;
         }
-        let names = indices.iter().map(|index| index.name.to_string()).collect();
         Ok((Switched { indices: names }, uuids.iter().all(|&uuid| self.is_whole(uuid))))
     }
+        let names = names_of(&indices);
 
+            gate.begins("indices:admin/open", names.clone()).await?;
     /// Sets a block, and waits for the writes that came before it.
     ///
     /// # Errors
@@ -321,8 +326,9 @@ impl<E: Env> Core<E> {
         for index in &indices {
             self.quiet(index).await;
         }
-        Ok(Switched { indices: indices.iter().map(|index| index.name.to_string()).collect() })
+        Ok(Switched { indices: names_of(&indices) })
     }
+        gate.begins("indices:admin/block/add", names_of(&indices)).await?;
 
     /// Ends when the index's shards have nothing under way: what was written before a block is
     /// applied then. A shard that never rests is given up after a while.

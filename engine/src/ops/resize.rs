@@ -252,6 +252,8 @@ impl<E: Env> Core<E> {
         if planted(Fault::EndCopyEarly) {
             self.done(Command::EndCopy { uuid }).await?;
         }
+        let both = vec![index.name.to_string(), target.clone()];
+        gate.begins("indices:admin/resize", both).await?;
         if let Err(error) = self.copy_all(&views, uuid).await {
             let was_deleted = self.state().index_by_uuid(uuid).is_none();
             // Nobody was told that it is whole; what cannot be taken away now goes at the next start.

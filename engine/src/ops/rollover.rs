@@ -12,7 +12,7 @@ use super::create::part;
 use super::failure;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Everything, Gate};
+use crate::gate::{self, Everything, Gate, Making};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 
@@ -125,7 +125,7 @@ impl<E: Env> Core<E> {
             true => None,
             false => Some(self.turn_to_roll(&request.target).await?),
         };
-        self.roll_in_turn(gate, request).await
+        self.roll_in_turn(gate, request, None).await
     }
 
     /// As [`Core::rollover`], for who has the turn. What others changed while the next index was made is
@@ -136,16 +136,18 @@ impl<E: Env> Core<E> {
         request: &RolloverRequest,
     ) -> Result<Rollover> {
         for _ in 0..LOOKS_MAX {
-            if let Some(rolled) = self.roll_now(gate, request).await? {
+            if let Some(rolled) = self.roll_now(gate, request, writer).await? {
                 return Ok(rolled);
             }
         }
         Err(failure::of_cluster(cluster::Error::Moved { target: request.target.clone() }))
     }
 
-    /// Rolls it over as it is now; none where that changed meanwhile.
+    /// Rolls it over as it is now; none where that changed meanwhile. A `writer` hears of the next index that it
+    /// has made, and else the gate.
     async fn roll_now(
         self: &Rc<Self>,
+        writer: Option<&dyn Gate>,
         gate: &dyn Gate,
         request: &RolloverRequest,
     ) -> Result<Option<Rollover>> {
@@ -160,6 +162,7 @@ impl<E: Env> Core<E> {
                      parameter 'lazy'.",
                 ),
                 (Target::Alias(_), false) => Some(
+        writer: Option<&dyn Gate>,
                     "Lazy rollover can be applied only on a data stream with no conditions. Please \
                      remove the query parameter 'lazy'.",
                 ),
@@ -234,7 +237,9 @@ impl<E: Env> Core<E> {
             return Ok(Some(reply));
         }
         if let (true, Target::Stream(stream, _)) = (request.lazy, &target) {
-            self.done(Command::MarkStream { name: stream.name.to_string() }).await?;
+            let name = stream.name.to_string();
+            gate.begins(ACTION, vec![name.clone()]).await?;
+            self.done(Command::MarkStream { name }).await?;
             reply.postponed = true;
             return Ok(Some(reply));
         }
@@ -269,10 +274,24 @@ impl<E: Env> Core<E> {
             }
         };
         let commands = vec![Command::CreateIndex(new), roll, note];
-        match self.change(Command::Batch(commands)).await? {
-            Outcome::Refused(error) if has_moved(&error, &new_name) => return Ok(None),
-            Outcome::Refused(error) => return Err(failure::of_cluster(error)),
-            Outcome::Done | Outcome::Fields(_) => {}
+        let changed = self.change(Command::Batch(commands)).await;
+        let (failed, has_moved) = match changed {
+            Ok(Outcome::Refused(error)) => {
+                let has_moved = has_moved(&error, &new_name);
+                (Some(failure::of_cluster(error)), has_moved)
+            }
+            Ok(Outcome::Done | Outcome::Fields(_)) => (None, false),
+            Err(error) => (Some(error), false),
+        };
+        match (failed, writer) {
+            (None, Some(writer)) => writer.made(Making::Rollover, &new_name),
+            (None, None) => {}
+            (Some(error), writer) => {
+                if let Some(writer) = writer {
+                    writer.not_made(Making::Rollover, &new_name, &error.reason);
+                }
+                return if has_moved { Ok(None) } else { Err(error) };
+            }
         }
         self.warn_of_settings(gate, uuid);
         reply.rolled_over = true;
@@ -280,11 +299,20 @@ impl<E: Env> Core<E> {
         Ok(Some(reply))
     }
 
-    /// Rolls a data stream over that waited for a write to do so. Another write may have been faster.
+        match writer {
+            Some(writer) => writer.may_make(Making::Rollover, &new_name).await?,
+            None => gate.begins(ACTION, vec![old.name.to_string(), new_name.clone()]).await?,
+        }
+    /// Rolls a data stream over that waited for a write to do so, which needs no right to: `writer` hears of what
+    /// is made. Another write may have been faster.
     ///
     /// # Errors
     /// What keeps the next index from being made.
-    pub(crate) async fn roll_for_write(self: &Rc<Self>, stream: &str) -> Result<()> {
+    pub(crate) async fn roll_for_write(
+        self: &Rc<Self>,
+        writer: &dyn Gate,
+        stream: &str,
+    ) -> Result<()> {
         let waits = |core: &Self| {
             core.state().data_streams.get(stream).is_some_and(|stream| stream.rollover_on_write)
         };
@@ -297,7 +325,7 @@ impl<E: Env> Core<E> {
         }
         let request = RolloverRequest { target: stream.to_owned(), ..RolloverRequest::default() };
         // Boxed: a write that makes an index may be part of one that makes another.
-        let done = Box::pin(self.roll_in_turn(&Everything, &request)).await;
+        let done = Box::pin(self.roll_in_turn(&Everything, &request, Some(writer))).await;
         match done {
             Err(error) if waits(self) => Err(error),
             _ => Ok(()),

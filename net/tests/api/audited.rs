@@ -152,6 +152,80 @@ fn indices_that_the_path_does_not_name_are_told() {
     });
 }
 
+/// What a pattern met, what an alias or a data stream stood for, and the index that a rollover made were not told.
+#[test]
+fn indices_that_only_the_engine_finds_are_told() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let free = r#"{"persistent":{"action.destructive_requires_name":false}}"#;
+        client.good("PUT", "/_cluster/settings", free).await;
+        let template = r#"{"index_patterns":["s-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/s", template).await;
+        let write = r#"{"aliases":{"w":{"is_write_index":true}}}"#;
+        for (target, body) in
+            [("/a-1", ""), ("/a-2", ""), ("/b", ""), ("/r-000001", write), ("/c-1", "")]
+        {
+            client.good("PUT", target, body).await;
+        }
+        client.good("PUT", "/c-1/_block/write", "").await;
+        client.good("PUT", "/_data_stream/s-1", "").await;
+        let first = client.good("GET", "/_data_stream/s-1", "").await;
+        let name = |stream: &Value, at: usize| {
+            let indices = crate::place::at(stream, &["data_streams"]).as_array().expect("one");
+            let indices = crate::place::at(&indices[0], &["indices"]).as_array().expect("some");
+            text(&indices[at], "index_name").to_owned()
+        };
+        let oldest = name(&first, 0);
+        told.all();
+        let lines = |told: &[Value]| -> Vec<String> {
+            let line = |line: &Value| {
+                let names = names(line).join(" ");
+                format!("{} {}: {names}", text(line, "action"), text(line, "outcome"))
+            };
+            told.iter().map(line).collect()
+        };
+        let age = r#"{"index.priority":2}"#;
+        let mapping = r#"{"properties":{"a":{"type":"long"}}}"#;
+        for (method, target, body, wanted) in [
+            ("PUT", "/%3Cm-%7B2020.01.01%7C%7C%2Fd%7D%3E", "", "create ok: m-2020.01.01"),
+            ("PUT", "/a*/_settings", age, "settings/update ok: a-1 a-2"),
+            ("PUT", "/a-*/_mapping", mapping, "mapping/put ok: a-1 a-2"),
+            ("POST", "/a*/_close", "", "close ok: a-1 a-2"),
+            ("POST", "/a-1,a-2/_open", "", "open ok: a-1 a-2"),
+            ("PUT", "/a*/_block/write", "", "block/add ok: a-1 a-2"),
+            ("PUT", "/c-1/_clone/d-1", "", "resize ok: c-1 d-1"),
+            ("POST", "/w/_rollover", "", "rollover ok: r-000001 r-000002"),
+            ("DELETE", "/a-1,b", "", "delete ok: a-1 b"),
+            ("DELETE", "/a-*,c*", "", "delete ok: a-2 c-1"),
+            ("POST", "/s-1/_rollover?lazy=true", "", "rollover ok: s-1"),
+        ] {
+            client.good(method, target, body).await;
+            let told = told.of("access_granted");
+            assert_eq!(lines(&told), [format!("indices:admin/{wanted}")], "{method} {target}");
+        }
+        // A document makes the next index of the stream, by a right that its writer need not have.
+        client.good("POST", "/s-1/_doc", r#"{"@timestamp":1}"#).await;
+        let next = name(&client.good("GET", "/_data_stream/s-1", "").await, 1);
+        let made = told.of("access_granted");
+        assert_eq!(lines(&made), [format!("indices:admin/data_stream/lazy_rollover ok: {next}")]);
+        assert_eq!(text(&made[0], "path"), "/s-1/_doc");
+        client.good("POST", "/s-1/_doc", r#"{"@timestamp":1}"#).await;
+        assert_eq!(lines(&told.of("access_granted")), [""; 0]);
+        client.good("DELETE", "/_data_stream/s*", "").await;
+        let gone = format!("indices:admin/data_stream/delete ok: s-1 {oldest} {next}");
+        assert_eq!(lines(&told.of("access_granted")), [gone]);
+        // As many lines as name all.
+        for at in 0..70 {
+            client.good("PUT", &format!("/n-{at:02}"), "").await;
+        }
+        told.all();
+        client.good("DELETE", "/n-*", "").await;
+        let told = told.of("access_granted");
+        let counts: Vec<usize> = told.iter().map(|line| names(line).len()).collect();
+        assert_eq!(counts, [64, 6]);
+    });
+}
+
 fn text<'l>(line: &'l Value, key: &str) -> &'l str {
     line.get(key).and_then(Value::as_str).unwrap_or_default()
 }
@@ -440,5 +514,60 @@ fn sessions_that_end_are_told() {
         form.push(("action".into(), "sign_out_everywhere".into()));
         assert_eq!(ann.post(&mut client, "/account/sessions", &form).await.status, 303);
         assert_eq!(outs(), [["ok", "ann", "50", ""]]);
+    });
+}
+
+/// In strict mode the line before had the path alone: what a pattern would meet was for the reader to guess.
+#[test]
+fn in_strict_mode_what_a_pattern_meets_is_named_before() {
+    with_strict(|mut client, log| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let free = r#"{"persistent":{"action.destructive_requires_name":false}}"#;
+        client.good("PUT", "/_cluster/settings", free).await;
+        let template = r#"{"index_patterns":["s-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/s", template).await;
+        client.good("PUT", "/_data_stream/s-1", "").await;
+        for index in ["/a-1", "/a-2"] {
+            client.good("PUT", index, "").await;
+        }
+        let doc = r#"{"@timestamp":1}"#;
+        let unwritten = "503 status_exception: the audit log cannot be written";
+        for (method, target, body, action, wanted) in [
+            ("PUT", "/a*/_settings", r#"{"index.priority":2}"#, "settings/update", "a-1 a-2"),
+            ("DELETE", "/*,-s*", "", "delete", "a-1 a-2"),
+            ("POST", "/s-1/_rollover?lazy=true", "", "rollover", "s-1"),
+        ] {
+            log.takes(0);
+            assert_eq!(client.bad(method, target, body).await, unwritten, "{target}");
+            log.takes(usize::MAX);
+            log.taken();
+            client.good(method, target, body).await;
+            let lines = log.taken();
+            assert_eq!(lines.len(), 2, "{target}: {lines:?}");
+            for (line, outcome) in lines.iter().zip(["begun", "ok"]) {
+                assert_eq!(text(line, "outcome"), outcome);
+                assert_eq!(text(line, "action"), format!("indices:admin/{action}"));
+                assert_eq!(names(line).join(" "), wanted, "{outcome} {target}");
+                assert_eq!(text(line, "request_id"), text(&lines[0], "request_id"));
+            }
+        }
+        // The index that a rollover makes for a document has its line before it, too.
+        log.takes(0);
+        let refused = client.bad("POST", "/s-1/_doc", doc).await;
+        assert_eq!(refused, unwritten);
+        log.takes(usize::MAX);
+        log.taken();
+        client.good("POST", "/s-1/_doc", doc).await;
+        let lines = log.taken();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        let lazy = "indices:admin/data_stream/lazy_rollover";
+        assert!(lines.iter().all(|line| text(line, "action") == lazy), "{lines:?}");
+        assert_eq!(text(&lines[0], "outcome"), "begun");
+        assert_eq!(names(&lines[1]), [text(&lines[0], "index")], "{lines:?}");
+        // Who is refused begins nothing.
+        assert_eq!(client.call("DELETE", "/none", "").await.status, 404);
+        let told: Vec<Value> = log.taken();
+        let outcomes: Vec<_> = told.iter().map(|line| text(line, "outcome")).collect();
+        assert_eq!(outcomes, ["failed"], "{told:?}");
     });
 }

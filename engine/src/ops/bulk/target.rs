@@ -109,7 +109,7 @@ impl<E: Env> Core<E> {
         {
             // Only who may write makes the stream roll over.
             gate::ask(gate, action, name, std::slice::from_ref(&item.index)).map_err(told)?;
-            self.roll_for_write(&stream.name.clone()).await?;
+            self.roll_for_write(gate, &stream.name.clone()).await?;
             state = self.state();
             one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
         }
