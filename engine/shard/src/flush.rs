@@ -57,6 +57,14 @@ struct Standing {
     is_live_saved: bool,
 }
 
+impl Standing {
+    /// Documents that live.
+    fn docs_count(&self) -> u64 {
+        let deleted = self.live.as_ref().map_or(0, |live| live.deleted_count());
+        u64::from(self.segment.doc_count() - deleted)
+    }
+}
+
 /// A segment whose files were written by this flush.
 struct Written {
     id: SegmentId,
@@ -180,6 +188,7 @@ impl<E: Env> Inner<E> {
             }
         };
         *self.manifest.borrow_mut() = manifest;
+        self.manifest_docs_count.set(standing.iter().map(Standing::docs_count).sum());
         self.settle(written).await?;
         self.log().release(position).await?;
         self.remove(doomed.into_iter().chain(replaced)).await

@@ -170,6 +170,9 @@ impl<E: Env> Inner<E> {
         let Setup { id, dir, config, mapping, lease, reserve: _ } = setup;
         let now_ms = env.clock().monotonic().as_millis() as u64;
         let visible = state.visible;
+        // Nothing but what the manifest names stands yet.
+        let living = |held: &Held| held.segment.doc_count() - held.deleted_count();
+        let docs_count = state.segments.iter().map(|held| u64::from(living(held))).sum();
         Self {
             env: env.clone(),
             id,
@@ -182,6 +185,7 @@ impl<E: Env> Inner<E> {
             parser: RefCell::default(),
             state: RefCell::new(state),
             manifest: RefCell::new(manifest),
+            manifest_docs_count: Cell::new(docs_count),
             view: Arc::new(Published::new(Arc::new(View::empty()))),
             touch: Arc::new(Touch {
                 searched_ms: RisingNumber::new(now_ms),

@@ -82,6 +82,7 @@ async fn figures<E: Env>(env: &E, dir: &Path, manifest: &Manifest) -> Result<Sta
     for segment in &manifest.segments {
         let deleted = deleted_count(env, dir, segment).await?;
         stats.docs_count += u64::from(segment.doc_count - deleted);
+        stats.commit_docs_count += u64::from(segment.doc_count - deleted);
         stats.docs_deleted += u64::from(deleted);
         stats.segment_bytes += segment.len_bytes;
         stats.store_bytes += segment.len_bytes + segment.live.map_or(0, |live| live.len_bytes);

@@ -114,6 +114,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) state: RefCell<State>,
     /// The newest manifest on disk.
     pub(crate) manifest: RefCell<Manifest>,
+    /// Documents that live by it.
+    pub(crate) manifest_docs_count: Cell<u64>,
     pub(crate) view: Arc<Published<View>>,
     pub(crate) touch: Arc<Touch>,
     /// Operations that index and that delete, of batches that are not answered yet.
@@ -513,6 +515,7 @@ impl<E: Env> Inner<E> {
             seq_no_visible: state.visible.checked_sub(1),
             primary_term: state.term.get(),
             commit_generation: self.manifest.borrow().generation,
+            commit_docs_count: self.manifest_docs_count.get(),
             index: counters.index,
             delete: counters.delete,
             noop_update_count: counters.noop_updates,

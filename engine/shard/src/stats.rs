@@ -56,6 +56,8 @@ pub struct Stats {
     pub primary_term: u64,
     /// Of the manifest that it stands on: rises with each, also over restarts.
     pub commit_generation: u64,
+    /// Documents that it knows as living.
+    pub commit_docs_count: u64,
     /// Operations that index a document.
     pub index: Work,
     /// Operations that delete one.
@@ -142,6 +144,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             seq_no_visible: _,
             primary_term: _,
             commit_generation: _,
+            commit_docs_count,
             index,
             delete,
             noop_update_count,
@@ -169,6 +172,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
         for (sum, one) in [
             (docs_count, other.docs_count),
             (docs_deleted, other.docs_deleted),
+            (commit_docs_count, other.commit_docs_count),
             (store_bytes, other.store_bytes),
             (segment_bytes, other.segment_bytes),
             (segment_count, other.segment_count),

@@ -218,7 +218,7 @@ fn one_shard(
             .key("user_data")
             .begin_object();
         user_data(writer, row.index.uuid, shard.number, counts);
-        writer.end_object().field_u64("num_docs", counts.docs_count).end_object();
+        writer.end_object().field_u64("num_docs", counts.commit_docs_count).end_object();
         writer.key("seq_no").begin_object();
         writer.key("max_seq_no").i64(number(counts.seq_no_max));
         writer.key("local_checkpoint").i64(number(counts.seq_no_applied));

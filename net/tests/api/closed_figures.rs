@@ -199,6 +199,45 @@ fn whoever_asks_first_learns_of_a_closed_shard_that_is_lost() {
     }
 }
 
+/// It was how many documents the shard held at the moment.
+#[test]
+fn a_commit_counts_the_documents_that_live_by_it() {
+    let machine = Machine::new(46);
+    let counts = async |client: &mut Client| {
+        let told = "/a/_stats?level=shards&forbid_closed_indices=false";
+        let told = client.good("GET", told, "").await;
+        let shard = &at(&told, &["indices", "a", "shards", "0"]).as_array().expect("one")[0];
+        let of = |path: &[&str]| at(shard, path).as_u64().expect("a count");
+        (of(&["docs", "count"]), of(&["commit", "num_docs"]))
+    };
+    machine.story(async |mut client: Client| {
+        let client = &mut client;
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        for id in 0..5 {
+            client.good("PUT", &format!("/a/_doc/{id}?refresh=true"), "{}").await;
+        }
+        assert_eq!(counts(client).await, (5, 0));
+        client.good("POST", "/a/_flush", "").await;
+        assert_eq!(counts(client).await, (5, 5));
+        for id in 0..2 {
+            client.good("DELETE", &format!("/a/_doc/{id}?refresh=true"), "").await;
+        }
+        assert_eq!(counts(client).await, (3, 5));
+        client.good("POST", "/a/_flush", "").await;
+        assert_eq!(counts(client).await, (3, 3));
+        client.good("PUT", "/a/_doc/9?refresh=true", "{}").await;
+        assert_eq!(counts(client).await, (4, 3));
+        client.good("POST", "/a/_close", "").await;
+        assert_eq!(counts(client).await, (4, 4), "closing writes all down");
+        client.good("POST", "/a/_open", "").await;
+        client.good("DELETE", "/a/_doc/9?refresh=true", "").await;
+        assert_eq!(counts(client).await, (3, 4));
+    });
+    machine.story(async |mut client: Client| {
+        assert_eq!(counts(&mut client).await, (3, 3), "so does a stop in order");
+    });
+}
+
 /// Number and name of the commit on which the shard of `a` stands.
 async fn commit(client: &mut Client) -> (u64, String) {
     let told = client.good("GET", "/a/_stats?level=shards&forbid_closed_indices=false", "").await;
