@@ -57,14 +57,10 @@ pub trait Disk: Clone + 'static {
     /// What a folder holds, sorted by name.
     async fn list(&self, path: &Path) -> Result<Vec<Entry>>;
 
-    /// A number for each folder that is another one once a name came or went in it, or one of its files of
-    /// these `names` was written or took another's place: whoever keeps what they said need not read them
-    /// again as long as it stays. What cannot be looked at counts as not there.
-    async fn marks(
-        &self,
-        folders: Vec<PathBuf>,
-        names: &'static [&'static str],
-    ) -> Result<Vec<u64>>;
+    /// A number for each folder that is another one once a name came or went in it, or one of its files was
+    /// written, cut or took another's place: whoever keeps what they said need not read them again as long as it
+    /// stays. What cannot be looked at counts as not there.
+    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>>;
 
     /// Bytes that an unprivileged writer may still use on the file system of `path`.
     async fn free_bytes(&self, path: &Path) -> Result<u64>;

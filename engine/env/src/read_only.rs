@@ -68,12 +68,8 @@ impl<D: Disk> Disk for ReadOnlyDisk<D> {
         self.0.list(path).await
     }
 
-    async fn marks(
-        &self,
-        folders: Vec<PathBuf>,
-        names: &'static [&'static str],
-    ) -> Result<Vec<u64>> {
-        self.0.marks(folders, names).await
+    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
+        self.0.marks(folders).await
     }
 
     async fn free_bytes(&self, path: &Path) -> Result<u64> {

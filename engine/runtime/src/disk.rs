@@ -215,24 +215,19 @@ fn entries(path: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// What the file system says of a folder and of the files of these names in it. Each write changes a time of
-/// its file, and whoever sets that back changes another time.
-fn mark(folder: &Path, names: &[&str]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let mut path = folder.to_owned();
-    let mut note = |path: &Path| {
-        let of = |meta: std::fs::Metadata| {
-            let written = (meta.mtime(), meta.mtime_nsec());
-            (meta.ino(), meta.len(), written, (meta.ctime(), meta.ctime_nsec()))
-        };
-        path.metadata().ok().map(of).hash(&mut hasher);
+/// What the file system says of a folder and of the files in it. Each write changes a time of its file, and
+/// whoever sets that back changes another time.
+fn mark(folder: &Path) -> u64 {
+    let of = |meta: std::fs::Metadata| {
+        let written = (meta.mtime(), meta.mtime_nsec());
+        (meta.ino(), meta.len(), written, (meta.ctime(), meta.ctime_nsec()))
     };
-    note(&path);
-    for name in names {
-        path.push(name);
-        note(&path);
-        path.pop();
-    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> =
+        entries.map(|entry| (entry.file_name(), entry.metadata().ok().map(of))).collect();
+    files.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    (folder.metadata().ok().map(of), files).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -316,12 +311,8 @@ impl Disk for RuntimeDisk {
         self.call("listing", path, entries).await
     }
 
-    async fn marks(
-        &self,
-        folders: Vec<PathBuf>,
-        names: &'static [&'static str],
-    ) -> Result<Vec<u64>> {
-        let job = move || folders.iter().map(|folder| mark(folder, names)).collect();
+    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
+        let job = move || folders.iter().map(|folder| mark(folder)).collect();
         self.files.run("looking at folders", job).await
     }
 

@@ -1,8 +1,8 @@
 //! What the files of a shard tell that is not open: whether it stands, and its figures as of its manifest.
 //!
 //! Always true
-//! 1. Nothing is changed, and nothing of what lies in segments is read: a manifest, and the heads of the files
-//!    that say which documents are alive.
+//! 1. Nothing is changed, and nothing of what lies in segments or in the log is read: a manifest, the heads of the
+//!    files that say which documents are alive, and those of the log's files.
 //! 2. What was read goes with the mark that its folder had before ([`Disk::marks`]): as long as that stays, it
 //!    need not be read again.
 
@@ -19,9 +19,6 @@ use crate::manifest::{Manifest, SegmentFile};
 use crate::recover::{disagrees, footing};
 use crate::stats::Stats;
 
-/// The files whose bytes the figures rest on; of the others it is enough that they are there.
-const FILES: &[&str] = &["manifest-0", "manifest-1"];
-
 /// What was found of a shard that is not open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resting {
@@ -37,11 +34,12 @@ pub struct Resting {
 /// # Errors
 /// Nobody has time to look.
 pub async fn marks<E: Env>(env: &E, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
-    Ok(env.disk().marks(folders, FILES).await?)
+    Ok(env.disk().marks(folders).await?)
 }
 
-/// Looks whether a shard that is not open stands, as far as can be told without reading what lies in
-/// its segments: its manifest reads, the files that it names are there, none was set aside as damaged.
+/// Looks whether a shard that is not open stands, as far as can be told without reading what lies in its segments
+/// and its log: its manifest reads, the files that it names are there, as are those of the log without which it
+/// cannot be opened, none was set aside as damaged.
 ///
 /// # Errors
 /// What is missing or damaged; a folder that cannot be read.
@@ -49,6 +47,7 @@ pub async fn look<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<Resting> {
     let mark = marks(env, vec![dir.to_owned()]).await?.first().copied().unwrap_or_default();
     let (manifest, entries) = footing(env, dir, id).await?;
     check_files(dir, &manifest, &entries)?;
+    wal::look(env, dir, id, &entries).await.map_err(consensus::Error::from)?;
     Ok(Resting { stats: figures(env, dir, &manifest).await?, mark })
 }
 
@@ -82,8 +81,8 @@ async fn figures<E: Env>(env: &E, dir: &Path, manifest: &Manifest) -> Result<Sta
     for segment in &manifest.segments {
         let deleted = deleted_count(env, dir, segment).await?;
         stats.docs_count += u64::from(segment.doc_count - deleted);
-        stats.commit_docs_count += u64::from(segment.doc_count - deleted);
         stats.docs_deleted += u64::from(deleted);
+        stats.commit_docs_count += u64::from(segment.doc_count - deleted);
         stats.segment_bytes += segment.len_bytes;
         stats.store_bytes += segment.len_bytes + segment.live.map_or(0, |live| live.len_bytes);
     }

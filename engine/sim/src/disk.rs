@@ -128,14 +128,10 @@ impl Disk for SimDisk {
         self.call(Call::Look, path, move |storage| storage.list(&whole)).await
     }
 
-    async fn marks(
-        &self,
-        folders: Vec<PathBuf>,
-        names: &'static [&'static str],
-    ) -> Result<Vec<u64>> {
+    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
         let first = folders.first().cloned().unwrap_or_default();
         self.call(Call::Look, &first, move |storage| {
-            Ok(folders.iter().map(|folder| storage.mark(folder, names)).collect())
+            Ok(folders.iter().map(|folder| storage.mark(folder)).collect())
         })
         .await
     }

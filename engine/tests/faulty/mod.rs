@@ -172,12 +172,8 @@ impl<D: Disk> Disk for FaultyDisk<D> {
         self.disk.list(path).await
     }
 
-    async fn marks(
-        &self,
-        folders: Vec<PathBuf>,
-        names: &'static [&'static str],
-    ) -> Result<Vec<u64>> {
-        self.disk.marks(folders, names).await
+    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
+        self.disk.marks(folders).await
     }
 
     async fn free_bytes(&self, path: &Path) -> Result<u64> {

@@ -29,6 +29,7 @@ mod extent;
 mod file;
 pub mod frame;
 mod group;
+mod look;
 mod payload;
 pub mod reader;
 pub mod reserve;
@@ -39,6 +40,7 @@ mod tail;
 pub mod writer;
 
 pub use error::{Error, Result};
+pub use look::look;
 pub use reader::{Batch, Reader, Tail};
 pub use reserve::Reserve;
 pub use writer::{Append, Durable, Promised, Writer};

@@ -20,6 +20,7 @@ use env::{Bytes, Disk, Env, File};
 use crate::extent::Extent;
 use crate::file::{Kind, LogFile, kind};
 use crate::frame::{BLOCK, HEADER_BYTES, Header};
+use crate::look::row;
 use crate::rotate::Older;
 use crate::state::Last;
 use crate::tail::{Witness, judge};
@@ -147,19 +148,8 @@ impl<E: Env> Reader<E> {
                 Kind::Other => {}
             }
         }
-        numbers.sort_unstable();
-        if numbers.is_empty() {
-            return Err(Error::NoLog { dir: dir.to_string_lossy().into_owned() });
-        }
-        if let Some(pair) = numbers.windows(2).find(|pair| pair[1] != pair[0] + 1) {
-            return Err(Error::Corrupt {
-                file: dir.join(crate::file::name(pair[0] + 1)).to_string_lossy().into_owned(),
-                offset: 0,
-                what: format!("it is missing, while file {} stands", pair[1]),
-            });
-        }
         let mut files = VecDeque::new();
-        for number in numbers {
+        for number in row(dir, numbers)? {
             match LogFile::open(env, dir, config.shard, number).await {
                 Err(Error::Corrupt { offset, what, .. }) => {
                     let path = dir.join(crate::file::name(number));

@@ -1,5 +1,8 @@
 //! What is told of indices that nobody reads: closed ones.
 
+use std::path::PathBuf;
+
+use env::{Disk, Env};
 use json::Value;
 
 use crate::place::{Client, Machine, at, with_node};
@@ -195,6 +198,54 @@ fn whoever_asks_first_learns_of_a_closed_shard_that_is_lost() {
             }
             let told = client.call(method, target, body).await.text();
             assert!(told.contains(wanted), "{target}: {told}");
+        });
+    }
+}
+
+/// A shard that could not be opened for want of its log was told as there, even after a restart, and one with a
+/// segment that was cut until a restart.
+#[test]
+fn a_closed_shard_without_its_log_or_with_a_cut_file_is_a_failed_one() {
+    for (begin, is_cut) in [("log-", false), ("log-", true), ("segment-", true), ("live-", true)] {
+        let machine = Machine::new(45);
+        let told = async |client: &mut Client| {
+            let all = "/c,d/_stats?forbid_closed_indices=false&level=shards";
+            let told = client.good("GET", all, "").await;
+            let health = |index| at(&told, &["indices", index, "health"]).as_str().expect("one");
+            let health = (health("c").to_owned(), health("d").to_owned());
+            let cluster = client.good("GET", "/_cluster/health", "").await;
+            let cluster = at(&cluster, &["status"]).as_str().expect("one").to_owned();
+            let stores = client.call("GET", "/c/_shard_stores?status=red", "").await.text();
+            let explain = r#"{"index":"c","shard":1,"primary":true}"#;
+            let why = client.call("POST", "/_cluster/allocation/explain", explain).await.text();
+            (health, cluster, stores.contains("store_exception"), why.contains("unassigned_info"))
+        };
+        let whole = (("green".to_owned(), "green".to_owned()), "green".to_owned(), false, false);
+        let lost = (("red".to_owned(), "green".to_owned()), "red".to_owned(), true, true);
+        machine.story(async |mut client: Client| {
+            fill(&mut client, "c").await;
+            fill(&mut client, "d").await;
+            client.good("POST", "/c,d/_close", "").await;
+            assert_eq!(told(&mut client).await, whole, "{begin}");
+            let settings = client.good("GET", "/c/_settings", "").await;
+            let uuid = at(&settings, &["c", "settings", "index", "uuid"]).as_str().expect("an id");
+            let folder = format!("/data/indices/{uuid}/1");
+            let mut files = machine.sim.files().into_iter().map(|(path, _)| path);
+            let is_meant = |path: &PathBuf| {
+                let name = path.file_name().and_then(|name| name.to_str());
+                path.starts_with(&folder) && name.is_some_and(|name| name.starts_with(begin))
+            };
+            let file = files.rfind(is_meant).expect("a file");
+            if is_cut {
+                let bytes = machine.sim.bytes(&file).expect("its bytes");
+                machine.sim.plant(&file, &bytes[..bytes.len() / 2]);
+            } else {
+                machine.sim.env().disk().remove(&file).await.expect("a healthy disk");
+            }
+            assert_eq!(told(&mut client).await, lost, "{begin} {is_cut}");
+        });
+        machine.story(async |mut client: Client| {
+            assert_eq!(told(&mut client).await, lost, "{begin} {is_cut} after a restart");
         });
     }
 }
