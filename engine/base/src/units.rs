@@ -65,6 +65,32 @@ pub fn bytes(name: &str, text: &str) -> Result<Option<u64>, String> {
         "0" => return Ok(Some(0)),
         _ => {}
     }
+    let Some((number, shift)) = split(&plain) else {
+        return Err(format!("{sentence} as a size in bytes: unit is missing or unrecognized"));
+    };
+    let number: f64 = number.parse().map_err(|_| sentence.clone())?;
+    let bytes = number * (1u64 << shift) as f64;
+    if !bytes.is_finite() || bytes >= i64::MAX as f64 {
+        return Err(format!("{sentence} as a size in bytes: the size is too large"));
+    }
+    if bytes < 0.0 {
+        return Err(format!(
+            "{sentence} as a size in bytes: Values less than -1 bytes are not supported: {text}"
+        ));
+    }
+    Ok(Some(bytes as u64))
+}
+
+/// Is this a size, as [`bytes`] reads it, of a number that is not whole by its letters: `1.5gb`, `1.0gb`?
+pub fn is_fraction(text: &str) -> bool {
+    let plain = text.trim().to_ascii_lowercase();
+    split(&plain).is_some_and(|(number, _)| {
+        number.parse::<i64>().is_err() && matches!(bytes("", text), Ok(Some(_)))
+    })
+}
+
+/// The number of a size in small letters, and the power of two of its unit.
+fn split(plain: &str) -> Option<(&str, u32)> {
     const UNITS: [(&str, u32); 11] = [
         ("kb", 10),
         ("k", 10),
@@ -78,21 +104,7 @@ pub fn bytes(name: &str, text: &str) -> Result<Option<u64>, String> {
         ("p", 50),
         ("b", 0),
     ];
-    let unit = UNITS.iter().find_map(|(unit, shift)| Some((plain.strip_suffix(unit)?, *shift)));
-    let Some((number, shift)) = unit else {
-        return Err(format!("{sentence} as a size in bytes: unit is missing or unrecognized"));
-    };
-    let number: f64 = number.trim().parse().map_err(|_| sentence.clone())?;
-    let bytes = number * (1u64 << shift) as f64;
-    if !bytes.is_finite() || bytes >= i64::MAX as f64 {
-        return Err(format!("{sentence} as a size in bytes: the size is too large"));
-    }
-    if bytes < 0.0 {
-        return Err(format!(
-            "{sentence} as a size in bytes: Values less than -1 bytes are not supported: {text}"
-        ));
-    }
-    Ok(Some(bytes as u64))
+    UNITS.iter().find_map(|(unit, shift)| Some((plain.strip_suffix(unit)?.trim(), *shift)))
 }
 
 /// A time as Elasticsearch prints it: `0s`, `740nanos`, `25.3micros`, `7.6ms`, `1.2s`: one decimal, cut off.
@@ -120,6 +132,26 @@ pub fn nanos(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_is_of_a_whole_number_by_its_letters() {
+        for (text, is_one) in [
+            ("1.5gb", true),
+            ("1.0gb", true),
+            (" 2.5 MB ", true),
+            ("1e3kb", true),
+            ("1gb", false),
+            ("+5kb", false),
+            ("-1", false),
+            ("0", false),
+            ("1.5", false),
+            ("40%", false),
+            ("x.5gb", false),
+            ("", false),
+        ] {
+            assert_eq!(is_fraction(text), is_one, "{text}");
+        }
+    }
 
     #[test]
     fn times_are_read() {

@@ -253,6 +253,11 @@ pub fn flatten(update: &Value) -> Result<Layer> {
     if update.is_null() { Ok(Layer::new()) } else { flat(update) }
 }
 
+/// The text of a value of this setting that is a size of a number that is not whole: `1.5gb`.
+pub fn fraction<'v>(name: &str, value: &'v Value) -> Option<&'v str> {
+    crate::settings::fraction_as(find(name)?.ty, value)
+}
+
 /// `action.auto_create_index`, where an update sets it: `true`, `false`, or patterns of which each names
 /// something.
 ///

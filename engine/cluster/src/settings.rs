@@ -24,7 +24,7 @@ pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check};
 pub(crate) use check::{check_text, similarity};
 pub use read::{flatten, prefixed};
-pub(crate) use values::{Share, addresses};
+pub(crate) use values::{Share, addresses, fraction as fraction_as};
 
 /// Beginnings of the settings that a mapping is made with.
 const ASKED_BY_MAPPINGS: [&str; 6] = [
@@ -418,6 +418,11 @@ impl IndexSettings {
 /// May an index have a setting of this name that somebody sets?
 pub fn is_known(name: &str) -> bool {
     find(name).is_some_and(|known| known.kind != Kind::Private)
+}
+
+/// The text of a value of this setting of an index that is a size of a number that is not whole: `1.5gb`.
+pub fn fraction<'v>(name: &str, value: &'v Value) -> Option<&'v str> {
+    fraction_as(find(name)?.ty, value)
 }
 
 /// Is it set by the server only?

@@ -6,6 +6,7 @@ use cluster::Command;
 use env::Env;
 use json::Value;
 
+use super::deprecated;
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
@@ -18,6 +19,8 @@ pub struct NewClusterSettings {
     transient: Value,
     /// They take a block of the cluster back.
     unblocks: bool,
+    /// Sizes of numbers that are not whole.
+    fractions: Vec<(String, String)>,
 }
 
 impl NewClusterSettings {
@@ -33,7 +36,9 @@ impl NewClusterSettings {
         let layers = [named(&persistent)?, named(&transient)?];
         let changes = layers.iter().flatten().map(|(name, value)| (name.as_str(), value));
         let unblocks = block::unblocks_cluster(changes);
-        Ok(Self { persistent, transient, unblocks })
+        let given = layers.iter().flatten().map(|(name, value)| (name.as_str(), value));
+        let fractions = deprecated::fractions(given, cluster::cluster_settings::fraction);
+        Ok(Self { persistent, transient, unblocks, fractions })
     }
 }
 
@@ -49,11 +54,13 @@ impl<E: Env> Core<E> {
         new: NewClusterSettings,
     ) -> Result<()> {
         gate.cluster("cluster:admin/settings/update")?;
-        let NewClusterSettings { persistent, transient, unblocks } = new;
+        let NewClusterSettings { persistent, transient, unblocks, fractions } = new;
         if !unblocks {
             block::check_cluster(&self.state(), Level::MetadataWrite)?;
         }
-        self.done(Command::PutClusterSettings { persistent, transient }).await
+        self.done(Command::PutClusterSettings { persistent, transient }).await?;
+        fractions.iter().for_each(|(name, text)| deprecated::fraction(gate, name, text));
+        Ok(())
     }
 
     /// Says of more nodes, by id and name, that they shall have no vote: of `most` in all.

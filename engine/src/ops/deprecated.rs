@@ -38,8 +38,29 @@ pub(super) fn names_any<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     names.any(|name| RETENTION.contains(&name) || SETTINGS.contains(&name))
 }
 
+/// What of these settings is a size of a number that is not whole, each with its name.
+pub(super) fn fractions<'s>(
+    settings: impl Iterator<Item = (&'s str, &'s Value)>,
+    of: impl Fn(&str, &'s Value) -> Option<&'s str>,
+) -> Vec<(String, String)> {
+    settings
+        .filter_map(|(name, value)| Some((name.to_owned(), of(name, value)?.to_owned())))
+        .collect()
+}
+
+/// A size of a number that is not whole, as it was written, and what was set to it.
+pub(super) fn fraction(gate: &dyn Gate, name: &str, text: &str) {
+    gate.warn(&format!(
+        "Fractional bytes values are deprecated. Use non-fractional bytes values instead: [{text}] found for \
+         setting [{name}]"
+    ));
+}
+
 /// Settings of an index, or of a template.
 pub(super) fn settings(gate: &dyn Gate, settings: &IndexSettings) {
+    for (name, text) in fractions(settings.iter(), cluster::settings::fraction) {
+        fraction(gate, &name, &text);
+    }
     for name in SETTINGS.iter().filter(|name| settings.text(name).is_some()) {
         gate.warn(&format!(
             "[{name}] setting was deprecated in Elasticsearch and will be removed in a future release."

@@ -36,6 +36,8 @@ pub struct NewSettings {
     unblocks: bool,
     /// Some are deprecated.
     warns: bool,
+    /// Sizes of numbers that are not whole.
+    fractions: Vec<(String, String)>,
     /// A name with a star that takes nothing back: it has a value, or the star is not at its end.
     starred: Option<String>,
 }
@@ -74,7 +76,10 @@ impl NewSettings {
             || has("index.blocks.read_only_allow_delete")
             || (has("index.blocks.metadata") && flat.len() == 1);
         let warns = deprecated::names_any(flat.keys().map(String::as_str));
-        Ok(Self { settings: Value::Object(flat.into_iter().collect()), unblocks, warns, starred })
+        let given = flat.iter().map(|(name, value)| (name.as_str(), value));
+        let fractions = deprecated::fractions(given, cluster::settings::fraction);
+        let settings = Value::Object(flat.into_iter().collect());
+        Ok(Self { settings, unblocks, warns, fractions, starred })
     }
 }
 
@@ -162,7 +167,7 @@ impl<E: Env> Core<E> {
         new: NewSettings,
         change: SettingsChange,
     ) -> Result<()> {
-        let NewSettings { settings, unblocks, warns, starred } = new;
+        let NewSettings { settings, unblocks, warns, fractions, starred } = new;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/settings/update", expression, call).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
@@ -188,12 +193,13 @@ impl<E: Env> Core<E> {
         } else {
             put
         };
+        gate.begins("indices:admin/settings/update", names_of(&indices)).await?;
         self.done(command).await?;
+        fractions.iter().for_each(|(name, text)| deprecated::fraction(gate, name, text));
         for &uuid in uuids.iter().filter(|_| warns) {
             self.warn_of_settings(gate, uuid);
         }
         self.configure(&uuids).await;
-        gate.begins("indices:admin/settings/update", names_of(&indices)).await?;
         Ok(())
     }
 
@@ -242,15 +248,15 @@ impl<E: Env> Core<E> {
         indices.iter().try_for_each(|index| block::check_whole(index))?;
         let open: Vec<&Arc<Index>> = indices.iter().filter(|index| index.open).collect();
         let uuids: Vec<[u8; 16]> = open.iter().map(|index| index.uuid).collect();
+        let names: Vec<String> = open.iter().map(|index| index.name.to_string()).collect();
         if !uuids.is_empty() {
+            gate.begins("indices:admin/close", names.clone()).await?;
             self.done(Command::SetOpen { uuids, open: false }).await?;
         }
         Ok(Switched { indices: names })
     }
 
-        let names: Vec<String> = open.iter().map(|index| index.name.to_string()).collect();
     /// Opens indices; true where all their shards serve. Those that were open already are named too.
-            gate.begins("indices:admin/close", names.clone()).await?;
     ///
     /// # Errors
     /// A missing index, a wildcard where none is allowed, a block.
@@ -267,14 +273,14 @@ impl<E: Env> Core<E> {
         block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
+        let names = names_of(&indices);
         if !uuids.is_empty() {
+            gate.begins("indices:admin/open", names.clone()).await?;
             self.done(Command::SetOpen { uuids: uuids.clone(), open: true }).await?;
         }
         Ok((Switched { indices: names }, uuids.iter().all(|&uuid| self.is_whole(uuid))))
     }
-        let names = names_of(&indices);
 
-            gate.begins("indices:admin/open", names.clone()).await?;
     /// Sets a block, and waits for the writes that came before it.
     ///
     /// # Errors
@@ -322,13 +328,13 @@ impl<E: Env> Core<E> {
         let mut settings = Object::new();
         settings.insert(format!("index.blocks.{name}"), "true");
         let settings = Value::Object(settings);
+        gate.begins("indices:admin/block/add", names_of(&indices)).await?;
         self.done(Command::PutSettings { uuids, settings, preserve: false }).await?;
         for index in &indices {
             self.quiet(index).await;
         }
         Ok(Switched { indices: names_of(&indices) })
     }
-        gate.begins("indices:admin/block/add", names_of(&indices)).await?;
 
     /// Ends when the index's shards have nothing under way: what was written before a block is
     /// applied then. A shard that never rests is given up after a while.

@@ -27,7 +27,7 @@ use shard::{Check, Kind, Operation, WriteBatch};
 use super::create::{Created, part};
 use super::prepare::PARSE_HERE_BYTES_MAX;
 use super::reached::{READ, Reached};
-use super::{IndicesOptions, Refresh, failure};
+use super::{IndicesOptions, Refresh, deprecated, failure};
 use crate::core::{Core, WAIT};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
@@ -178,6 +178,10 @@ impl<E: Env> Core<E> {
             ));
         }
         let asked_count = asked.get("index.number_of_shards");
+        let largest = body.get("max_primary_shard_size").and_then(Value::as_str);
+        if let Some(text) = largest.filter(|text| base::units::is_fraction(text)) {
+            deprecated::fraction(gate, "max_primary_shard_size", text);
+        }
         let shards = match largest_shard(kind, body)? {
             None => shard_count(kind, index, asked_count)?,
             Some(_) if asked_count.is_some() => {
@@ -248,12 +252,12 @@ impl<E: Env> Core<E> {
                 Some(_) => error,
             }
         })?;
+        let both = vec![index.name.to_string(), target.clone()];
+        gate.begins("indices:admin/resize", both).await?;
         self.done(command).await?;
         if planted(Fault::EndCopyEarly) {
             self.done(Command::EndCopy { uuid }).await?;
         }
-        let both = vec![index.name.to_string(), target.clone()];
-        gate.begins("indices:admin/resize", both).await?;
         if let Err(error) = self.copy_all(&views, uuid).await {
             let was_deleted = self.state().index_by_uuid(uuid).is_none();
             // Nobody was told that it is whole; what cannot be taken away now goes at the next start.

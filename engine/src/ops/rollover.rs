@@ -9,7 +9,7 @@ use env::Env;
 use json::Value;
 
 use super::create::part;
-use super::failure;
+use super::{deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Everything, Gate, Making};
@@ -59,6 +59,12 @@ pub enum Reach {
     LargestDocs(i64),
     /// Bytes of the largest shard.
     LargestBytes(i64),
+}
+
+impl Reach {
+    fn is_size(self) -> bool {
+        matches!(self, Self::Bytes(_) | Self::LargestBytes(_))
+    }
 }
 
 impl Condition {
@@ -121,6 +127,12 @@ impl<E: Env> Core<E> {
         }
         // Who may not roll it over holds up nobody who may.
         gate.index(ACTION, &request.target)?;
+        for condition in conditions.iter().filter(|one| one.reach.is_size()) {
+            let text = condition.asked.as_str().unwrap_or_default();
+            if base::units::is_fraction(text) {
+                deprecated::fraction(gate, condition.name, text);
+            }
+        }
         let _turn = match request.dry_run || planted(Fault::RollAtOnce) {
             true => None,
             false => Some(self.turn_to_roll(&request.target).await?),
@@ -134,6 +146,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: &RolloverRequest,
+        writer: Option<&dyn Gate>,
     ) -> Result<Rollover> {
         for _ in 0..LOOKS_MAX {
             if let Some(rolled) = self.roll_now(gate, request, writer).await? {
@@ -147,9 +160,9 @@ impl<E: Env> Core<E> {
     /// has made, and else the gate.
     async fn roll_now(
         self: &Rc<Self>,
-        writer: Option<&dyn Gate>,
         gate: &dyn Gate,
         request: &RolloverRequest,
+        writer: Option<&dyn Gate>,
     ) -> Result<Option<Rollover>> {
         gate.index(ACTION, &request.target)?;
         let state = self.state();
@@ -162,7 +175,6 @@ impl<E: Env> Core<E> {
                      parameter 'lazy'.",
                 ),
                 (Target::Alias(_), false) => Some(
-        writer: Option<&dyn Gate>,
                     "Lazy rollover can be applied only on a data stream with no conditions. Please \
                      remove the query parameter 'lazy'.",
                 ),
@@ -273,6 +285,10 @@ impl<E: Env> Core<E> {
                 Command::RollAlias { name, from: old.uuid, index }
             }
         };
+        match writer {
+            Some(writer) => writer.may_make(Making::Rollover, &new_name).await?,
+            None => gate.begins(ACTION, vec![old.name.to_string(), new_name.clone()]).await?,
+        }
         let commands = vec![Command::CreateIndex(new), roll, note];
         let changed = self.change(Command::Batch(commands)).await;
         let (failed, has_moved) = match changed {
@@ -299,10 +315,6 @@ impl<E: Env> Core<E> {
         Ok(Some(reply))
     }
 
-        match writer {
-            Some(writer) => writer.may_make(Making::Rollover, &new_name).await?,
-            None => gate.begins(ACTION, vec![old.name.to_string(), new_name.clone()]).await?,
-        }
     /// Rolls a data stream over that waited for a write to do so, which needs no right to: `writer` hears of what
     /// is made. Another write may have been faster.
     ///

@@ -351,3 +351,49 @@ fn deprecated_queries_are_told_wherever_in_a_search_they_stand() {
         assert_eq!(warned(client, "PUT", "/a/_alias/x", &filter).await, [replaced]);
     });
 }
+
+/// Each was taken, and nobody told that Elasticsearch will take it no more.
+#[test]
+fn sizes_of_numbers_that_are_not_whole_are_told() {
+    with_node(async |mut client| {
+        let client = &mut client;
+        let told = |text: &str, name: &str| {
+            [format!(
+                "Fractional bytes values are deprecated. Use non-fractional bytes values instead: [{text}] found \
+                 for setting [{name}]"
+            )]
+        };
+        let merged = "index.merge.policy.max_merged_segment";
+        let floor = "index.merge.policy.floor_segment";
+        let set = |name: &str, size: &str| format!(r#"{{"settings":{{"{name}":"{size}"}}}}"#);
+        assert_eq!(warned(client, "PUT", "/a", &set(merged, "1.5gb")).await, told("1.5gb", merged));
+        assert_eq!(warned(client, "PUT", "/b", &set(merged, "1gb")).await, NONE);
+        let put = r#"{"merge.policy.floor_segment":"2.0 MB"}"#;
+        assert_eq!(warned(client, "PUT", "/b/_settings", put).await, told("2.0 MB", floor));
+        let other = r#"{"index.priority":2}"#;
+        assert_eq!(warned(client, "PUT", "/b/_settings", other).await, NONE);
+        let template = format!(r#"{{"index_patterns":["t*"],"template":{}}}"#, set(floor, "2.5mb"));
+        let floor = told("2.5mb", floor);
+        assert_eq!(warned(client, "PUT", "/_index_template/t", &template).await, floor);
+        assert_eq!(warned(client, "PUT", "/t1/_doc/1", "{}").await, floor);
+        assert_eq!(warned(client, "PUT", "/t1/_doc/2", "{}").await, NONE);
+        let speed = "indices.recovery.max_bytes_per_sec";
+        for (size, is_told) in [("40.5mb", true), ("40mb", false)] {
+            let body = format!(r#"{{"persistent":{{"{speed}":"{size}"}}}}"#);
+            let warned = warned(client, "PUT", "/_cluster/settings", &body).await;
+            assert_eq!(warned == told(size, speed), is_told, "{warned:?}");
+        }
+        let conditions = r#"{"conditions":{"max_size":"1.5gb","max_docs":9}}"#;
+        client.good("PUT", "/r-000001", r#"{"aliases":{"w":{"is_write_index":true}}}"#).await;
+        assert_eq!(
+            warned(client, "POST", "/w/_rollover", conditions).await,
+            told("1.5gb", "max_size")
+        );
+        client.good("PUT", "/b/_block/write", "").await;
+        let shrink = r#"{"max_primary_shard_size":"0.5gb"}"#;
+        assert_eq!(
+            warned(client, "PUT", "/b/_shrink/c", shrink).await,
+            told("0.5gb", "max_primary_shard_size")
+        );
+    });
+}

@@ -2,8 +2,10 @@
 //! shares of memory, rates. In Elasticsearch's words where they are wrong.
 
 use base::units;
+use json::Value;
 
 use crate::error::{Error, Result};
+use crate::settings_table::Type;
 
 pub(super) fn too_small(name: &str, text: &str, least: &str) -> Error {
     Error::argument(format!(
@@ -147,6 +149,13 @@ pub(super) fn rate(text: &str) -> Result<()> {
         Some(read) if !read.is_zero() => Ok(()),
         _ => Err(Error::argument(format!("time value [{time}] must be positive"))),
     }
+}
+
+/// The text of a value of this type that is a size of a number that is not whole: `1.5gb`.
+pub(crate) fn fraction(ty: Type, value: &Value) -> Option<&str> {
+    use Type::{Bytes, BytesFrom, Compound, Memory, Watermark};
+    let takes_sizes = matches!(ty, Bytes | BytesFrom(_) | Watermark | Memory | Compound);
+    value.as_str().filter(|text| takes_sizes && units::is_fraction(text))
 }
 
 /// A watermark of a disk.
