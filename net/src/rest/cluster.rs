@@ -54,6 +54,10 @@ impl Counts {
     }
 }
 
+/// A health that did not come in time is no failed request to whoever says so.
+const IN_TIME: &str = "the [return_200_for_cluster_health_timeout] parameter is deprecated and will be removed in a \
+                       future release.";
+
 /// `GET /_cluster/health`, `/_cluster/health/{index}`.
 pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let level = call.params.text("level").unwrap_or("cluster").to_ascii_lowercase();
@@ -74,8 +78,14 @@ pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ..IndicesOptions::default()
     };
     let options = call.params.indices_options(base)?;
+    let in_time = call.params.text("return_200_for_cluster_health_timeout");
+    if in_time.is_some() {
+        call.gate.warn(IN_TIME);
+    }
     let reply = call.core.cluster_health(call.gate, call.indices(), options, &wait).await?;
-    let status = if reply.timed_out { 408 } else { 200 };
+    // It is no flag in Elasticsearch: what is not the word is no error.
+    let is_in_time = in_time.is_some_and(|text| text.eq_ignore_ascii_case("true"));
+    let status = if reply.timed_out && !is_in_time { 408 } else { 200 };
     Ok(call.json(status, |writer| write(call, writer, &reply, level)))
 }
 

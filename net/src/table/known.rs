@@ -364,6 +364,7 @@ pub(super) const HEALTH: &[Known] = &[
     own("level"),
     flag("local").idle(),
     time("master_timeout").idle(),
+    own("return_200_for_cluster_health_timeout"),
     time("timeout"),
     own("wait_for_active_shards"),
     own("wait_for_events").idle(),

@@ -397,3 +397,25 @@ fn sizes_of_numbers_that_are_not_whole_are_told() {
         );
     });
 }
+
+/// Clients of the version before say how a health that did not come in time is to be answered.
+#[test]
+fn a_health_that_did_not_come_in_time_may_be_no_failure() {
+    const TOLD: &str = "the [return_200_for_cluster_health_timeout] parameter is deprecated and will be removed \
+                        in a future release.";
+    with_node(async |mut client| {
+        let vain = "/_cluster/health?wait_for_nodes=2&timeout=1ms";
+        for (said, status) in [("true", 200), ("TRUE", 200), ("false", 408), ("", 408), ("x", 408)]
+        {
+            let target = format!("{vain}&return_200_for_cluster_health_timeout={said}");
+            let answer = client.call("GET", &target, "").await;
+            assert_eq!(answer.status, status, "{said}: {}", answer.text());
+            assert!(answer.text().contains(r#""timed_out":true"#), "{said}");
+            assert!(answer.field("warning").is_some_and(|told| told.contains(TOLD)), "{said}");
+        }
+        let answer = client.call("GET", vain, "").await;
+        assert_eq!((answer.status, answer.field("warning")), (408, None));
+        let in_time = "/_cluster/health?return_200_for_cluster_health_timeout=false";
+        assert_eq!(warned(&mut client, "GET", in_time, "").await, [TOLD]);
+    });
+}
