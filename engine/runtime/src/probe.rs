@@ -200,7 +200,8 @@ fn os() -> Os {
         cpu_percent: None,
         load: load.map(|((one, five), fifteen)| [one, five, fifteen]),
         memory_total_bytes: kib("MemTotal"),
-        memory_free_bytes: kib("MemAvailable"),
+        // As Elasticsearch tells it: what caches could give back is used.
+        memory_free_bytes: kib("MemFree"),
         swap_total_bytes: kib("SwapTotal"),
         swap_free_bytes: kib("SwapFree"),
         cgroup: cgroup(&read("/proc/self/cgroup")),
