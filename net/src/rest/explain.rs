@@ -52,9 +52,10 @@ fn explained(writer: &mut Writer<'_>, reply: &ExplainReply) {
 
 /// `GET|POST /_validate/query`, `/{index}/_validate/query`.
 pub(super) async fn validate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let base = IndicesOptions { allow_no_indices: false, ..IndicesOptions::default() };
     let search = SearchCall {
         indices: call.indices().to_owned(),
-        options: call.params.indices_options(IndicesOptions::default())?,
+        options: call.params.indices_options(base)?,
         body: call.content()?,
         params: params(call),
         ..SearchCall::default()

@@ -47,6 +47,7 @@ mod limited;
 mod lost;
 mod made_long;
 mod meaning;
+mod meant;
 mod moved;
 mod outdated;
 mod over;

@@ -279,8 +279,8 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
         Ok(wish) => wish,
         Err(help) => return Ok(help),
     };
-    let options =
-        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let base = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
     let active_only = call.params.flag("active_only", false)?;
     let named = call.params.text("index").unwrap_or_else(|| call.indices());
     let rows = call.core.recovery_rows(call.gate, named, options).await?;
