@@ -169,7 +169,7 @@ pub(crate) trait Parts {
     /// Another part is read.
     ///
     /// # Errors
-    /// As [`Effort::check`].
+    /// As [`Effort::part`].
     async fn part(&mut self) -> Result<()>;
 
     /// A name that is written out.
@@ -339,9 +339,7 @@ struct Reading<'a, N, S, P> {
 
 impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Parts for Reading<'_, N, S, P> {
     async fn part(&mut self) -> Result<()> {
-        self.effort.check()?;
-        self.effort.look().await;
-        Ok(())
+        self.effort.part().await
     }
 
     async fn pattern(&mut self, pattern: &Pattern<'_>) -> bool {

@@ -318,9 +318,7 @@ struct Meant<'s, 'p, P> {
 
 impl<P: AsyncFn()> Parts for Meant<'_, '_, P> {
     async fn part(&mut self) -> Result<()> {
-        self.effort.check()?;
-        self.effort.look().await;
-        Ok(())
+        self.effort.part().await
     }
 
     fn name(&mut self, name: &str) -> Result<()> {

@@ -32,12 +32,13 @@ impl<'p, P: AsyncFn()> Effort<'p, P> {
         }
     }
 
-    /// May another part of the expression be read? One part alone always may.
+    /// Another part of the expression is read. One part alone always may be.
     ///
     /// # Errors
-    /// `illegal_argument_exception`.
-    pub fn check(&self) -> Result<()> {
+    /// `illegal_argument_exception` where too much is spent.
+    pub async fn part(&mut self) -> Result<()> {
         if self.spent <= WORK_MAX {
+            self.look().await;
             return Ok(());
         }
         Err(Error::illegal_argument(format!(
