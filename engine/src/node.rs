@@ -120,6 +120,16 @@ impl Directory {
         }
     }
 
+    /// The reign of the primary of a shard: of one that serves, and of one whose index is closed as its files tell.
+    /// None of one that does not serve yet, or no more.
+    #[must_use]
+    pub fn primary_term(&self, index: &Index, number: u32) -> Option<u64> {
+        match self.shards.get(&ShardId { index: index.uuid, number }) {
+            Some(Entry::Open(reader)) => Some(reader.opening().primary_term.get()),
+            _ => self.resting(index, number).map(|resting| resting.stats.primary_term),
+        }
+    }
+
     /// Whether the primary of a shard has a place: it serves, or its index is closed and nothing is known
     /// to be wrong with its files.
     #[must_use]

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::ShardId;
 use cluster::{Index, State};
 use engine::Result;
-use engine::node::{Directory, Entry, Primary};
+use engine::node::{Directory, Primary};
 use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer};
@@ -300,11 +299,8 @@ fn index_metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, index: &I
     }
     writer.end_array().key("primary_terms").begin_object();
     for number in 0..index.settings.shard_count() {
-        let term = match directory.shards.get(&ShardId { index: index.uuid, number }) {
-            Some(Entry::Open(reader)) => reader.opening().primary_term.get(),
-            // One that does not serve has no reign yet; its first is the least that it may be.
-            _ => 1,
-        };
+        // The first is the least that it may be.
+        let term = directory.primary_term(index, number).unwrap_or(1);
         writer.field_u64(&number.to_string(), term);
     }
     writer.end_object().key("in_sync_allocations").begin_object();

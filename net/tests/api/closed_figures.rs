@@ -326,6 +326,33 @@ fn a_commit_bears_a_number_and_a_name_that_no_other_bore() {
     assert_eq!(names.len(), seen.len());
 }
 
+/// It was the first, whatever reign the shard had reached.
+#[test]
+fn the_reign_of_a_closed_shard_is_told_as_its_files_have_it() {
+    let machine = Machine::new(47);
+    let reign = async |client: &mut Client| {
+        let told = client.good("GET", "/_cluster/state/metadata/a", "").await;
+        let terms = at(&told, &["metadata", "indices", "a", "primary_terms"]);
+        at(terms, &["0"]).as_u64().expect("a number")
+    };
+    machine.story_cut(async |mut client: Client| {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        client.good("PUT", "/a/_doc/1", "{}").await;
+        assert_eq!(reign(&mut client).await, 1);
+    });
+    machine.story(async |mut client: Client| {
+        client.good("GET", "/_cluster/health?wait_for_no_initializing_shards=true", "").await;
+        assert_eq!(reign(&mut client).await, 2, "the power went");
+        client.good("POST", "/a/_close", "").await;
+        assert_eq!(reign(&mut client).await, 2);
+    });
+    machine.story(async |mut client: Client| {
+        assert_eq!(reign(&mut client).await, 2, "what lay there when the node started");
+        client.good("POST", "/a/_open", "").await;
+        assert_eq!(reign(&mut client).await, 2);
+    });
+}
+
 /// It left closed indices out where they were not named.
 #[test]
 fn recoveries_of_closed_indices_are_told_by_wildcards_too() {

@@ -227,6 +227,18 @@ impl Machine {
             cores[0].stop().await;
         });
     }
+
+    /// As [`Machine::story`], but the power goes when the story has ended.
+    pub fn story_cut<F: Future<Output = ()>>(&self, story: impl FnOnce(Client) -> F) {
+        let env = self.sim.env();
+        let (near, far) = self.sim.stream_pair();
+        self.sim.run(async {
+            let cores = start(&env).await;
+            serve(&env, Rc::clone(&cores[1]), None, far).await;
+            story(Client { stream: near, authorization: None }).await;
+        });
+        self.sim.crash();
+    }
 }
 
 /// Runs a story of several clients, each with a connection of its own, on both cores in turn.
