@@ -173,9 +173,10 @@ def npm(server, story, tokens):
     drive(server, process, tokens)
 
 
-def drive(server, process, tokens):
-    """A program's part of a story: decides where a person has to, and tries as many tokens as it must bring."""
-    seen = 0
+def drive(server, process, tokens, revoked=0):
+    """A program's part of a story: decides where a person has to, and tries as many tokens as it must bring,
+    and as many that it revoked before."""
+    seen = gone = 0
     for line in process.stdout:
         word, _, value = line.strip().partition(" ")
         answer = "go on"
@@ -188,11 +189,15 @@ def drive(server, process, tokens):
             note(value)
             sees_what_was_granted(server, value)
             seen += 1
+        elif word == "gone":
+            status, _, told = server.request("GET", "/orders-1/_search", headers={"Authorization": f"Bearer {value}"})
+            assert status == 401, (status, told)
+            gone += 1
         elif word == "done":
             break
         process.stdin.write(answer + "\n")
         process.stdin.flush()
-    assert process.wait(60) == 0 and seen == tokens, (process.returncode, seen)
+    assert process.wait(60) == 0 and (seen, gone) == (tokens, revoked), (process.returncode, seen, gone)
 
 
 def oauth4webapi(server):
@@ -207,23 +212,18 @@ def simple_oauth2(server):
     npm(server, "simple-oauth2", 3)
 
 
-def rust_oauth2(_):
-    """A program of its own, built here; it speaks plain HTTP, as to a server behind a proxy."""
+def rust_oauth2(server):
+    """A program of its own, built here."""
     folder = ROOT / "tools" / "conform" / "clients" / "oauth2"
     target = str(ROOT / "target" / "conform-oauth2")
     built = shutil.which("cargo") and subprocess.run(
         ["cargo", "build", "--quiet", "--manifest-path", str(folder / "Cargo.toml"), "--target-dir", target], check=False)
     if not built or built.returncode != 0:
         raise ImportError("the crate oauth2 cannot be built here")
-    issuer = "https://store.example"
-    settings = ["xpack.security.http.ssl.enabled=false", f"oauth.issuer={issuer}", "oauth.limit.login=1000"]
-    with Server(args=[word for setting in settings for word in ("-E", setting)]) as server:
-        server.origin = issuer
-        prepare(server)
-        made, public, own = client(server), native(server), service(server)
-        words = [server.url, made["client_id"], made["client_secret"], public["client_id"], own["client_id"], own["client_secret"]]
-        process = subprocess.Popen([f"{target}/debug/conform-oauth2", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        drive(server, process, 4)
+    made, public, own = client(server), native(server), service(server)
+    words = [server.url, server.ca, made["client_id"], made["client_secret"], public["client_id"], own["client_id"], own["client_secret"]]
+    process = subprocess.Popen([f"{target}/debug/conform-oauth2", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    drive(server, process, 4, revoked=1)
 
 
 def main():

@@ -1,30 +1,46 @@
 //! The Rust crate `oauth2` at the authorization server: code with and without PKCE, refresh, client
 //! credentials, device, introspection, revocation. (It knows nothing of pushed requests and discovery.) Driven by client_oauth.py, which decides where a person has to.
 //!
-//!     conform-oauth2 URL CLIENT_ID CLIENT_SECRET DEVICE_CLIENT SERVICE_CLIENT SERVICE_SECRET
+//!     conform-oauth2 URL CA_FILE CLIENT_ID CLIENT_SECRET DEVICE_CLIENT SERVICE_CLIENT SERVICE_SECRET
 
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 
-use oauth2::basic::BasicClient;
+use oauth2::basic::{BasicClient, BasicErrorResponseType};
 use oauth2::http::{Response, header::HOST};
 use oauth2::{
     AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, DeviceAuthorizationUrl,
-    HttpRequest, HttpResponse, IntrospectionUrl, PkceCodeChallenge, RedirectUrl, RevocationUrl,
-    Scope, StandardDeviceAuthorizationResponse, StandardRevocableToken, TokenIntrospectionResponse,
-    TokenResponse, TokenUrl,
+    HttpRequest, HttpResponse, IntrospectionUrl, PkceCodeChallenge, RedirectUrl,
+    RequestTokenError, RevocationUrl, Scope, StandardDeviceAuthorizationResponse,
+    StandardRevocableToken, TokenIntrospectionResponse, TokenResponse, TokenUrl,
 };
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 const CALLBACK: &str = "https://app.example/cb";
 const SCOPE: &str = "index:orders-*:read";
 
-/// One request over a connection of its own: plain HTTP, as behind a proxy that ends TLS.
-fn send(request: HttpRequest) -> Result<HttpResponse, std::io::Error> {
+/// Trust in the authority of `ca`, a PEM file, and in nobody else.
+fn trusting(ca: &str) -> Outcome<Arc<ClientConfig>> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(ca)? {
+        roots.add(certificate?)?;
+    }
+    Ok(Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()))
+}
+
+/// One request over a TLS connection of its own.
+fn send(trust: &Arc<ClientConfig>, request: HttpRequest) -> Result<HttpResponse, std::io::Error> {
     let (parts, body) = request.into_parts();
     let authority = parts.uri.authority().map_or("", |authority| authority.as_str());
-    let mut stream = TcpStream::connect(authority)?;
+    let host = parts.uri.host().unwrap_or_default().to_owned();
+    let name = ServerName::try_from(host).map_err(std::io::Error::other)?;
+    let session = ClientConnection::new(trust.clone(), name).map_err(std::io::Error::other)?;
+    let mut stream = StreamOwned::new(session, TcpStream::connect(authority)?);
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut head = format!(
         "{} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n",
@@ -67,7 +83,16 @@ fn decide(address: &str) -> Outcome<String> {
 
 /// Has a token tried at the store.
 fn opens(token: &oauth2::AccessToken) -> Outcome<()> {
-    match say(&format!("token {}", token.secret()))?.as_str() {
+    goes_on(&format!("token {}", token.secret()))
+}
+
+/// Has a token tried at the store, which must not let it in.
+fn is_gone(token: &oauth2::AccessToken) -> Outcome<()> {
+    goes_on(&format!("gone {}", token.secret()))
+}
+
+fn goes_on(what: &str) -> Outcome<()> {
+    match say(what)?.as_str() {
         "go on" => Ok(()),
         other => Err(other.to_owned().into()),
     }
@@ -81,9 +106,11 @@ fn parameter(address: &str, name: &str) -> Outcome<String> {
 
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [base, id, secret, device, service, service_secret] = args.as_slice() else {
-        return Err("six arguments, see the head of the file".into());
+    let [base, ca, id, secret, device, service, service_secret] = args.as_slice() else {
+        return Err("seven arguments, see the head of the file".into());
     };
+    let trust = trusting(ca)?;
+    let send = |request: HttpRequest| send(&trust, request);
     let client = BasicClient::new(ClientId::new(id.clone()))
         .set_client_secret(ClientSecret::new(secret.clone()))
         .set_auth_uri(AuthUrl::new(format!("{base}/authorize"))?)
@@ -113,11 +140,15 @@ fn main() -> Outcome<()> {
     assert!(client.introspect(renewed.access_token()).request(&send)?.active());
     opens(renewed.access_token())?;
     let refresh = renewed.refresh_token().ok_or("no refresh token")?.clone();
-    // Revoking wants an HTTPS address; the server's own is one behind its proxy.
-    let gone = StandardRevocableToken::RefreshToken(refresh);
-    if let Ok(request) = client.revoke_token(gone) {
-        request.request(&send)?;
-        assert!(!client.introspect(renewed.access_token()).request(&send)?.active());
+    let gone = StandardRevocableToken::RefreshToken(refresh.clone());
+    client.revoke_token(gone)?.request(&send)?;
+    assert!(!client.introspect(renewed.access_token()).request(&send)?.active());
+    is_gone(renewed.access_token())?;
+    match client.exchange_refresh_token(&refresh).request(&send) {
+        Err(RequestTokenError::ServerResponse(error)) => {
+            assert_eq!(error.error(), &BasicErrorResponseType::InvalidGrant);
+        }
+        other => return Err(format!("a revoked refresh token: {other:?}").into()),
     }
 
     let own = BasicClient::new(ClientId::new(service.clone()))
