@@ -113,6 +113,12 @@ const INDEX: &[Row] = &[
     ("create_doc", &["indices:data/write/index", "indices:data/write/index[*", "indices:data/write/index:op_type/create", "indices:data/write/bulk*", "indices:data/write/simulate/bulk*"], &[]),
     ("create_index", &["indices:admin/create", "indices:admin/auto_create", "indices:admin/data_stream/create"], &[]),
     ("cross_cluster_replication", &["indices:data/read/xpack/ccr/shard_changes*", "indices:monitor/stats*", "indices:admin/seq_no/*"], &[]),
+    ("cross_cluster_replication_internal", &[
+        "indices:internal/admin/ccr/restore/session/clear*", "indices:internal/admin/ccr/restore/file_chunk/get*",
+        "indices:internal/admin/ccr/restore/session/put*",
+        "internal:transport/proxy/indices:internal/admin/ccr/restore/session/clear*",
+        "internal:transport/proxy/indices:internal/admin/ccr/restore/file_chunk/get*",
+    ], &[]),
     ("delete", &["indices:data/write/delete*", "indices:data/write/bulk*"], &[]),
     ("delete_index", &["indices:admin/delete", "indices:admin/data_stream/delete"], &[]),
     ("index", &["indices:data/write/index*", "indices:data/write/bulk*", "indices:data/write/update*", "indices:data/write/simulate/bulk*"], &[]),

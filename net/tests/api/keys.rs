@@ -333,3 +333,71 @@ fn a_key_of_another_cluster_is_changed_by_what_means_something() {
         client.good("PUT", &one, r#"{"metadata":{"a":1}}"#).await;
     });
 }
+
+/// A key for replication alone read back as one that manages and searches, and privileges that an entry named were
+/// passed over.
+#[test]
+fn a_key_of_another_cluster_shows_the_role_that_its_access_makes() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let target = "/_security/cross_cluster/api_key";
+        let (search, replication) =
+            (r#""search":[{"names":["a"]}]"#, r#""replication":[{"names":["b"]}]"#);
+        let reads = "a: read,read_cross_cluster,view_index_metadata";
+        let copies = "b: cross_cluster_replication,cross_cluster_replication_internal";
+        for (access, cluster, indices) in [
+            (search.to_owned(), "cross_cluster_search", vec![reads]),
+            (replication.to_owned(), "cross_cluster_replication", vec![copies]),
+            (
+                format!("{replication},{search}"),
+                "cross_cluster_search,cross_cluster_replication",
+                vec![reads, copies],
+            ),
+            (format!(r#"{search},"replication":[]"#), "cross_cluster_search", vec![reads]),
+        ] {
+            let body = format!(r#"{{"name":"x","access":{{{access}}}}}"#);
+            let made = client.good("POST", target, &body).await;
+            let id = at(&made, &["id"]).as_str().expect("an id").to_owned();
+            let found = client.good("GET", &format!("/_security/api_key?id={id}"), "").await;
+            let key = at(&found, &["api_keys"]).as_array().expect("keys")[0].clone();
+            let role = at(&key, &["role_descriptors", "cross_cluster"]);
+            let texts = |value: &Value| {
+                let list = value.as_array().expect("a list").iter();
+                list.map(|one| one.as_str().expect("a text")).collect::<Vec<_>>().join(",")
+            };
+            assert_eq!(texts(at(role, &["cluster"])), cluster, "{access}");
+            let entries = at(role, &["indices"]).as_array().expect("entries").iter();
+            let told: Vec<_> = entries
+                .map(|one| {
+                    format!("{}: {}", texts(at(one, &["names"])), texts(at(one, &["privileges"])))
+                })
+                .collect();
+            assert_eq!(told, indices, "{access}");
+        }
+        let what =
+            "400 parse_exception: failed to parse indices privileges for role [cross_cluster]. ";
+        for (entry, words) in [
+            (r#"{"names":["a"],"privileges":["all"]}"#, "field [privileges] must not present"),
+            (r#"{"privileges":null,"names":["a"]}"#, "field [privileges] must not present"),
+            (r#"{"names":["a"],"clusters":["x"]}"#, "unexpected field [clusters]"),
+        ] {
+            for kind in ["search", "replication"] {
+                let body = format!(r#"{{"name":"x","access":{{"{kind}":[{entry}]}}}}"#);
+                assert_eq!(client.bad("POST", target, &body).await, format!("{what}{words}"));
+            }
+        }
+        // The names are those of privileges.
+        let builtin = client.good("GET", "/_security/privilege/_builtin", "").await;
+        for (kind, name) in [
+            ("cluster", "cross_cluster_replication"),
+            ("index", "cross_cluster_replication"),
+            ("index", "cross_cluster_replication_internal"),
+        ] {
+            let list = at(&builtin, &[kind]).as_array().expect("names");
+            assert!(list.iter().any(|one| one.as_str() == Some(name)), "{kind} {name}");
+        }
+        let role =
+            r#"{"indices":[{"names":["b"],"privileges":["cross_cluster_replication_internal"]}]}"#;
+        client.good("PUT", "/_security/role/copies", role).await;
+    });
+}

@@ -438,20 +438,39 @@ async fn change<E: Env>(
 
 const CROSS: &[&str] = &["name", "expiration", "metadata", "access"];
 
-/// What a cross-cluster key opens, as privileges of ours.
+/// Kinds of access of a cross-cluster key: the privilege on the cluster of each, and those on the indices that its
+/// entries name.
+const ACCESS: [(&str, &str, &[&str]); 2] = [
+    ("search", "cross_cluster_search", &["read", "read_cross_cluster", "view_index_metadata"]),
+    (
+        "replication",
+        "cross_cluster_replication",
+        &["cross_cluster_replication", "cross_cluster_replication_internal"],
+    ),
+];
+
+/// What a cross-cluster key opens, as the role that Elasticsearch makes of it.
 fn cross_roles(gate: &dyn Gate, access: &Value) -> Result<Vec<Arc<Role>>> {
     short_enough([Some(access), None])?;
     let body = Body::new(access, "access", &["search", "replication"])?;
-    let mut entries = Vec::new();
+    let (mut cluster, mut entries) = (Vec::new(), Vec::new());
     let is_replicated = body.list("replication")?.is_some_and(|list| !list.is_empty());
-    for (kind, privileges) in [
-        ("search", ["read", "read_cross_cluster", "view_index_metadata"].as_slice()),
-        ("replication", ["manage", "read"].as_slice()),
-    ] {
-        for entry in body.list(kind)?.unwrap_or_default() {
+    for (kind, of_cluster, privileges) in ACCESS {
+        let given = body.list(kind)?.unwrap_or_default();
+        if !given.is_empty() {
+            cluster.push(of_cluster);
+        }
+        for entry in given {
             let mut entry = entry.as_object().cloned().ok_or_else(|| {
                 Error::parse(format!("failed to parse access. [{kind}] wants objects"))
             })?;
+            // They follow from the kind: passed over, others would be believed to hold.
+            if entry.contains_key("privileges") {
+                return Err(Error::parse(
+                    "failed to parse indices privileges for role [cross_cluster]. \
+                     field [privileges] must not present",
+                ));
+            }
             let is_limited = ["query", "field_security"]
                 .iter()
                 .any(|name| entry.get(name).is_some_and(|value| !matches!(value, Value::Null)));
@@ -476,7 +495,7 @@ fn cross_roles(gate: &dyn Gate, access: &Value) -> Result<Vec<Arc<Role>>> {
         ));
     }
     let mut given = Object::new();
-    given.insert("cluster", vec!["cross_cluster_search"]);
+    given.insert("cluster", cluster);
     given.insert("indices", entries);
     let parsed = descriptor::parse(&Value::Object(given), "cross_cluster", &Effort::default())?;
     descriptor::warn(gate, &parsed);
