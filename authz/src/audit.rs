@@ -140,9 +140,14 @@ impl Audit {
         self.begin_or(now_ms, facts, lists, true).await
     }
 
-    /// As [`Audit::begin`], but a line that is not taken at once is forgotten.
-    pub async fn begin_at_once(&self, now_ms: i64, facts: &[(&str, &str)]) -> bool {
-        self.begin_or(now_ms, facts, &[], false).await
+    /// As [`Audit::begin_lists`], but a line that is not taken at once is forgotten.
+    pub async fn begin_at_once(
+        &self,
+        now_ms: i64,
+        facts: &[(&str, &str)],
+        lists: &[(&str, &[String])],
+    ) -> bool {
+        self.begin_or(now_ms, facts, lists, false).await
     }
 
     async fn begin_or(

@@ -64,8 +64,9 @@ impl Told {
         }
     }
 
-    /// Of what the request changes.
+    /// Of what the request changes. What is told last of a name counts.
     pub fn fact(&mut self, name: &'static str, value: impl Into<String>) {
+        self.facts.retain(|(known, _)| *known != name);
         self.facts.push((name, value.into()));
     }
 
@@ -97,10 +98,14 @@ pub fn request_id<E: Env>(env: &E) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// How many events there were, in strict mode, and how many lines were lost.
-pub fn strict_count<E: Env>(security: Option<&Security<E>>) -> Option<(u64, u64)> {
-    let audit = security?.keeper.audit();
-    Some((audit.strict_count()?, audit.lost_count()))
+/// Has a request events of its own in the log?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Noted {
+    /// None.
+    #[default]
+    Nothing,
+    /// Some.
+    Something,
 }
 
 /// Does the log take lines? Always true where that is not strictly wanted.
@@ -187,19 +192,24 @@ pub fn refusal() -> Error {
     Error::new(503, "status_exception", "the audit log cannot be written")
 }
 
-/// The answer, or a 503 in its place where events were noted since `before` and are not written.
+/// How many lines were lost so far, in strict mode.
+pub fn lost_count<E: Env>(security: Option<&Security<E>>) -> Option<u64> {
+    let audit = security?.keeper.audit();
+    audit.strict_count().map(|_| audit.lost_count())
+}
+
+/// The answer, or a 503 in its place where events of this request were `noted` and are not written; `lost_before` is
+/// how many lines were lost when it began. What others had noted meanwhile refuses nobody who has no line.
 pub async fn kept<E: Env>(
     security: Option<&Security<E>>,
-    before: Option<(u64, u64)>,
+    (noted, lost_before): (Noted, Option<u64>),
     reply: Reply,
 ) -> Reply {
-    if before == strict_count(security) {
+    if noted == Noted::Nothing || lost_before.is_none() {
         return reply;
     }
-    let is_ready = is_ready(security).await;
     // A line that was lost meanwhile may have been one of these.
-    let lost = |count: Option<(u64, u64)>| count.map(|(_, lost)| lost);
-    if is_ready && lost(before) == lost(strict_count(security)) {
+    if is_ready(security).await && lost_before == lost_count(security) {
         return reply;
     }
     fail::reply(&refusal(), Trace::No).field("Retry-After", "1")
@@ -213,18 +223,18 @@ pub fn refused<E: Env>(
     head: &http::Head,
     peer: &str,
     reply: &Reply,
-) {
-    let Some(security) = security else { return };
+) -> Noted {
+    let Some(security) = security else { return Noted::Nothing };
     let audit = security.keeper.audit();
     if !audit.is_on() {
-        return;
+        return Noted::Nothing;
     }
     let given = head.text("authorization");
     let count = match given {
         Some(_) => String::new(),
         None => {
             let now_ms = u64::try_from(env.clock().unix_ms()).unwrap_or(0);
-            let Some(count) = strangers.count(host(peer), now_ms) else { return };
+            let Some(count) = strangers.count(host(peer), now_ms) else { return Noted::Nothing };
             count.to_string()
         }
     };
@@ -265,6 +275,7 @@ pub fn refused<E: Env>(
         ("count", count.as_str()),
     ];
     audit.note(env.clock().unix_ms(), event, "failed", &facts);
+    Noted::Something
 }
 
 /// Schemes of `Authorization` that the log names.
@@ -344,11 +355,13 @@ pub fn claimed<E: Env>(security: &Security<E>, given: &str) -> String {
 }
 
 /// A request that was let in: denied, a change of security, or one in another's name.
-pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
-    let (Caller::Known(known), Some(security)) = (call.caller, call.security) else { return };
+pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) -> Noted {
+    let (Caller::Known(known), Some(security)) = (call.caller, call.security) else {
+        return Noted::Nothing;
+    };
     let audit = security.keeper.audit();
     if !audit.is_on() {
-        return;
+        return Noted::Nothing;
     }
     let event = match answered {
         Err(error) if error.status == 403 && error.kind == "security_exception" => {
@@ -363,7 +376,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
     let (own, made) = (call.told.borrow(), call.gate.take_made());
     let begun = call.gate.take_begun();
     if event.is_none() && acting.is_empty() && own.denied.is_empty() && made.is_empty() {
-        return;
+        return Noted::Nothing;
     }
     let (outcome, reason) = match answered {
         Ok(reply) if reply.status < 400 => ("ok", String::new()),
@@ -385,7 +398,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
         note("access_denied", "failed", reason, &[], &[]);
     }
     self::made(audit, now_ms, &facts, &made);
-    let Some(event) = event else { return };
+    let Some(event) = event else { return Noted::Something };
     let mut more = Vec::new();
     if event == GRANTED {
         more.push(("action", call.route.privilege));
@@ -404,6 +417,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
             });
         }
     }
+    Noted::Something
 }
 
 /// Why nothing was done, of an answer that is no error.
@@ -439,7 +453,9 @@ pub fn facts_before<E: Env>(
     told: &Told,
 ) -> Facts {
     match (caller, security) {
-        (Caller::Known(known), Some(security)) if strict_count(Some(security)).is_some() => {
+        (Caller::Known(known), Some(security))
+            if security.keeper.audit().strict_count().is_some() =>
+        {
             facts_of(env, security, known, request, told)
         }
         _ => Facts::new(),
@@ -508,8 +524,8 @@ pub async fn may_make(
     (making, name): (Making, &str),
 ) -> Result<()> {
     let mut all = borrowed(facts);
-    all.extend([("action", making.action()), ("index", name)]);
-    match audit.begin_at_once(now_ms, &all).await {
+    all.push(("action", making.action()));
+    match audit.begin_at_once(now_ms, &all, &[("indices", &[name.to_owned()])]).await {
         true => Ok(()),
         false => Err(refusal()),
     }
@@ -525,8 +541,8 @@ pub fn not_made(
 ) {
     if audit.strict_count().is_some() {
         let mut all = borrowed(facts);
-        all.extend([("action", making.action()), ("index", name), ("reason", reason)]);
-        audit.note(now_ms, CHANGE, "failed", &all);
+        all.extend([("action", making.action()), ("reason", reason)]);
+        audit.note_lists(now_ms, CHANGE, "failed", &all, &[("indices", &[name.to_owned()])]);
     }
 }
 
@@ -608,8 +624,8 @@ pub async fn may_begin<E: Env>(call: &Call<'_, E>) -> Result<()> {
 
 const PASSWORD_CHANGED: &str = "password_changed";
 
-/// The event of a change; none of what only looks.
-fn changed(op: Op) -> Option<&'static str> {
+/// The event of a change; none of what only looks, which goes on while the log takes no line.
+pub fn changed(op: Op) -> Option<&'static str> {
     Some(match op {
         Op::ChangePassword => PASSWORD_CHANGED,
         Op::PutUser => "user_changed",

@@ -21,7 +21,7 @@ use http::{Fault, Method, Target};
 
 use self::body::encoding_of;
 use crate::admit::{self, Caller, Security};
-use crate::audit;
+use crate::audit::{self, Noted};
 use crate::call::Call;
 use crate::conn::{self, Door, Memory, Refusal, Room, Service};
 use crate::fail::{self, Trace};
@@ -271,6 +271,8 @@ struct Look {
     is_known: bool,
     /// Of the request, for its meter: a place in `engine::meter::FAMILIES`.
     family: usize,
+    /// It has events in the audit log.
+    noted: Noted,
 }
 
 /// A request but for its body.
@@ -334,9 +336,9 @@ impl<E: Env> Inner<E> {
     async fn answer(&self, request: Request) -> Reply {
         let begin = request.arrived;
         self.core.meter().received_bytes.add(request.body.len() as u64);
-        let noted = audit::strict_count(self.security.as_ref());
-        let (reply, family) = self.answer_unmetered(request).await;
-        let mut reply = audit::kept(self.security.as_ref(), noted, reply).await;
+        let lost = audit::lost_count(self.security.as_ref());
+        let (reply, family, noted) = self.answer_unmetered(request).await;
+        let mut reply = audit::kept(self.security.as_ref(), (noted, lost), reply).await;
         let meter = self.core.meter();
         let took = self.core.env().clock().monotonic().saturating_sub(begin);
         meter.requests[family].add(took);
@@ -353,16 +355,16 @@ impl<E: Env> Inner<E> {
         reply
     }
 
-    /// The answer, and the family of its request.
-    async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
+    /// The answer, the family of its request, and whether it has events in the audit log.
+    async fn answer_unmetered(&self, request: Request) -> (Reply, usize, Noted) {
         let mut look = Look { family: OTHER, ..Look::default() };
         let Request { head, body, memory, peer, whole, judged, left, shown, .. } = request;
         let peer = self.address(&head, peer);
         let judged = judged.or_else(|| self.too_late(whole));
         if !judged.as_ref().is_some_and(Judged::is_refusal)
-            && let Some(reply) = self.oauth(&head, &body, &peer).await
+            && let Some((reply, noted)) = self.oauth(&head, &body, &peer).await
         {
-            return (reply, OTHER);
+            return (reply, OTHER, noted);
         }
         let come = Come { head: &head, peer: &peer, judged, left: &left, shown: &shown };
         let mut reply = match self.dispatch(come, body, memory, &mut look).await {
@@ -394,11 +396,11 @@ impl<E: Env> Inner<E> {
             self.dress(&mut reply, &look).await;
         }
         reply.is_of_known = look.is_known;
-        (reply, look.family)
+        (reply, look.family, look.noted)
     }
 
-    /// The answer of the OAuth half, where the path is one of its own.
-    async fn oauth(&self, head: &http::Head, body: &Bytes, peer: &str) -> Option<Reply> {
+    /// The answer of the OAuth half, where the path is one of its own, and whether it has events.
+    async fn oauth(&self, head: &http::Head, body: &Bytes, peer: &str) -> Option<(Reply, Noted)> {
         let security = self.security.as_ref()?;
         let oauth = security.oauth.as_ref()?;
         let target = Target::new(head.target());
@@ -410,8 +412,8 @@ impl<E: Env> Inner<E> {
         if let Some(look) = &mut look {
             match Params::parse(&target).and_then(|params| look.read(&params, head)) {
                 Ok(Ok(())) => {}
-                Ok(Err(reply)) => return Some(reply),
-                Err(error) => return Some(fail::reply(&error, Trace::No)),
+                Ok(Err(reply)) => return Some((reply, Noted::Nothing)),
+                Err(error) => return Some((fail::reply(&error, Trace::No), Noted::Nothing)),
             }
         }
         let visit = Visit {
@@ -439,7 +441,8 @@ impl<E: Env> Inner<E> {
             self.dress(&mut reply, &look).await;
         }
         reply.is_of_known = reply.status < 400 && visit.is_of_known();
-        Some(reply)
+        let noted = if visit.is_told.get() { Noted::Something } else { Noted::Nothing };
+        Some((reply, noted))
     }
 
     /// A request whose turn came when nobody waits for it any more, `whole` as it was by then; how long it took to
@@ -519,7 +522,7 @@ impl<E: Env> Inner<E> {
             }
             Judged::Stranger(reply) => {
                 look.filter.clear();
-                audit::refused(
+                look.noted = audit::refused(
                     self.core.env(),
                     self.security.as_ref(),
                     &self.strangers,
@@ -608,7 +611,7 @@ impl<E: Env> Inner<E> {
             Ok(()) => rest::watched::answer(&call).await,
             Err(error) => Err(error),
         };
-        audit::answered(&call, &answered);
+        look.noted = audit::answered(&call, &answered);
         let warnings = gate.origin().warnings.as_ref();
         look.wait_seconds = call.wait_seconds.get();
         look.warnings = warnings.map(|warnings| warnings.take()).unwrap_or_default();

@@ -20,6 +20,7 @@ use super::fail::unkept;
 use super::visit::{MANAGE, Visit};
 use super::{account_of, apps, refusal, register, review};
 use crate::admit::{self, Caller};
+use crate::audit;
 use crate::fail::{self, Trace};
 use crate::reply::Reply;
 
@@ -51,7 +52,10 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
     // Whose grant it was is known before it goes.
     let subject = Subject::of(visit, path);
     let made = apps::client_id(visit);
-    let answered = carry_out(visit, call, path, &made, &by).await;
+    let answered = match call.event.is_none() || audit::is_ready(Some(visit.security)).await {
+        true => carry_out(visit, call, path, &made, &by).await,
+        false => Err(audit::refusal()),
+    };
     if let Some(event) = call.event {
         let (outcome, reason, made) = match &answered {
             Ok(reply) if reply.status < 400 => ("ok", "", made.as_str()),

@@ -3,7 +3,9 @@
 use json::Value;
 
 use crate::browser::{Browser, basic, fields};
-use crate::place::{at, with_audited, with_oauth_set, with_strict, with_unwritten};
+use crate::place::{
+    at, with_audited, with_oauth_set, with_strict, with_strict_clients, with_unwritten,
+};
 
 /// Who deleted an index was not to be found out.
 #[test]
@@ -394,7 +396,7 @@ fn in_strict_mode_an_index_for_documents_begins_with_its_request() {
             let told: Vec<_> =
                 lines.iter().map(|line| ["event", "outcome"].map(|key| text(line, key))).collect();
             assert_eq!(told, [["change", "begun"], ["access_granted", "ok"]], "{lines:?}");
-            assert_eq!(text(&lines[0], "index"), name);
+            assert!(lines.iter().all(|line| names(line) == [name]), "{lines:?}");
             for key in same {
                 assert!(!text(&lines[0], key).is_empty(), "{key}: {lines:?}");
                 assert_eq!(text(&lines[0], key), text(&lines[1], key), "{key}");
@@ -406,11 +408,10 @@ fn in_strict_mode_an_index_for_documents_begins_with_its_request() {
         log.taken();
         let refused = client.bad("POST", "/e/_doc", doc).await;
         let lines = log.taken();
-        let told: Vec<_> = lines
-            .iter()
-            .map(|line| ["event", "outcome", "index"].map(|key| text(line, key)))
-            .collect();
-        assert_eq!(told, [["change", "begun", "e"], ["change", "failed", "e"]], "{refused}");
+        let told: Vec<_> =
+            lines.iter().map(|line| ["event", "outcome"].map(|key| text(line, key))).collect();
+        assert_eq!(told, [["change", "begun"], ["change", "failed"]], "{refused}");
+        assert!(lines.iter().all(|line| names(line) == ["e"]), "{lines:?}");
         for key in same {
             assert_eq!(text(&lines[0], key), text(&lines[1], key), "{key}");
         }
@@ -563,11 +564,137 @@ fn in_strict_mode_what_a_pattern_meets_is_named_before() {
         let lazy = "indices:admin/data_stream/lazy_rollover";
         assert!(lines.iter().all(|line| text(line, "action") == lazy), "{lines:?}");
         assert_eq!(text(&lines[0], "outcome"), "begun");
-        assert_eq!(names(&lines[1]), [text(&lines[0], "index")], "{lines:?}");
+        assert_eq!(names(&lines[1]), names(&lines[0]), "{lines:?}");
         // Who is refused begins nothing.
         assert_eq!(client.call("DELETE", "/none", "").await.status, 404);
         let told: Vec<Value> = log.taken();
         let outcomes: Vec<_> = told.iter().map(|line| text(line, "outcome")).collect();
         assert_eq!(outcomes, ["failed"], "{told:?}");
+    });
+}
+
+/// While a strict log took no line nobody could look at a user, a key or a client, nor could a program read where the
+/// server's endpoints are.
+#[test]
+fn in_strict_mode_what_only_looks_goes_on() {
+    with_strict(|mut client, log| async move {
+        let elastic = basic("elastic", "secret");
+        client.authorize(Some(&elastic));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        log.takes(0);
+        let words = "503 status_exception: the audit log cannot be written";
+        assert_eq!(client.bad("DELETE", "/_security/user/ann", "").await, words);
+        for target in [
+            "/_security/user",
+            "/_security/user/ann",
+            "/_security/role/viewer",
+            "/_security/api_key",
+            "/_security/_authenticate",
+            "/_security/user/_privileges",
+            "/_security/privilege/_builtin",
+            "/_oauth/client",
+            "/_oauth/grant",
+        ] {
+            client.good("GET", target, "").await;
+        }
+        let asked = r#"{"cluster":["monitor"]}"#;
+        client.good("POST", "/_security/user/_has_privileges", asked).await;
+        client.good("POST", "/_security/_query/api_key", "").await;
+        assert_eq!(client.call("GET", "/_oauth/client/none", "").await.status, 404);
+        client.authorize(None);
+        client.good("GET", "/.well-known/oauth-authorization-server", "").await;
+        client.good("GET", "/.well-known/oauth-protected-resource", "").await;
+        assert_eq!(client.call("GET", "/login/style.css", "").await.status, 200);
+        // A form would lead nowhere.
+        assert_eq!(client.call("GET", "/login", "").await.status, 503);
+        // What has a line of its own waits for it: somebody who is not let in, or may not.
+        for (name, password) in [("ann", "guessed"), ("ann", "ann-knows-this")] {
+            client.authorize(Some(&basic(name, password)));
+            let refused = client.bad("GET", "/_security/user", "").await;
+            assert_eq!(refused, words, "{password}");
+        }
+        client.authorize(Some(&elastic));
+        let app = r#"{"client_name":"App","redirect_uris":["https://a.example/cb"]}"#;
+        assert_eq!(client.bad("POST", "/_oauth/client", app).await, words);
+        log.takes(usize::MAX);
+        client.good("GET", "/_security/user/ann", "").await;
+        let known = client.good("GET", "/_oauth/client", "").await;
+        assert_eq!(at(&known, &["clients"]).as_array().map(<[_]>::len), Some(0));
+    });
+}
+
+/// What was refused before it was read, as by a log that was full already, said of whom or what it was in its path
+/// alone.
+#[test]
+fn in_strict_mode_what_is_refused_names_what_it_is_of() {
+    with_strict(|mut client, log| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let user = r#"{"password":"ann-knows-this","roles":[]}"#;
+        let made = client.good("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+        let id = at(&made, &["id"]).as_str().expect("an id").to_owned();
+        let key = format!("/_security/api_key/{id}");
+        for (method, target, body, event, fact, of) in [
+            ("PUT", "/_security/user/eve", user, "user_changed", "target_user", "eve"),
+            ("PUT", "/_security/user/e%C3%A9", user, "user_changed", "target_user", "eé"),
+            ("DELETE", "/_security/user/eve", "", "user_deleted", "target_user", "eve"),
+            ("PUT", "/_security/user/eve/_disable", "", "user_disabled", "target_user", "eve"),
+            (
+                "PUT",
+                "/_security/user/eve/_password",
+                r#"{"password":"eve-knows-that"}"#,
+                "password_reset",
+                "target_user",
+                "eve",
+            ),
+            ("PUT", "/_security/role/r", "{}", "role_changed", "target_role", "r"),
+            ("DELETE", "/_security/role/r", "", "role_deleted", "target_role", "r"),
+            ("PUT", &key, r#"{"metadata":{"a":1}}"#, "api_key_changed", "target_key", &id),
+        ] {
+            log.takes(0);
+            // The first finds out that there is no room, the second knows.
+            for _ in 0..2 {
+                assert_eq!(client.call(method, target, body).await.status, 503, "{target}");
+            }
+            log.takes(usize::MAX);
+            let lines = log.taken();
+            let failed: Vec<_> = lines.iter().filter(|line| text(line, "event") == event).collect();
+            assert_eq!(failed.len(), 2, "{lines:?}");
+            for line in failed {
+                assert_eq!(
+                    ["outcome", fact].map(|key| text(line, key)),
+                    ["failed", of],
+                    "{line:?}"
+                );
+            }
+        }
+        // As does one whose body is not good.
+        assert_eq!(client.call("PUT", "/_security/user/eve", "{}").await.status, 400);
+        let lines = log.taken();
+        assert_eq!(text(&lines[0], "target_user"), "eve", "{lines:?}");
+    });
+}
+
+/// While a strict log took no line, each guess at a key had whatever others asked for at that moment answered 503.
+#[test]
+fn in_strict_mode_the_events_of_others_refuse_nobody() {
+    with_strict_clients(2, |mut clients, log| async move {
+        let [owner, other] = &mut clients[..] else { panic!("two") };
+        owner.authorize(Some(&basic("elastic", "secret")));
+        owner.good("PUT", "/d", "").await;
+        log.taken();
+        log.takes(0);
+        let json = [("Content-Type", "application/json")];
+        other.authorize(Some("ApiKey YTpi"));
+        // A document takes as long as the disk does, a bad key no time.
+        owner.send("PUT", "/d/_doc/1?refresh=true", &json, b"{}").await;
+        let guessed = other.call("GET", "/d/_search", "").await;
+        assert_eq!(guessed.status, 503, "it has a line: {}", guessed.text());
+        let written = owner.answer("PUT", "/d/_doc/1").await;
+        assert_eq!(written.status, 201, "{}", written.text());
+        log.takes(usize::MAX);
+        let lines = log.taken();
+        let told: Vec<_> = lines.iter().map(|line| text(line, "event")).collect();
+        assert_eq!(told, ["login_failed"]);
     });
 }

@@ -131,9 +131,16 @@ impl Strict {
 
 /// The same, with a strict audit log, which takes all lines at first.
 pub fn with_strict<F: Future<Output = ()>>(story: impl FnOnce(Client, Strict) -> F) {
+    with_strict_clients(1, |mut clients, log| story(clients.pop().expect("one"), log));
+}
+
+/// The same of several clients, each with a connection of its own, on both cores in turn.
+pub fn with_strict_clients<F: Future<Output = ()>>(
+    count: usize,
+    story: impl FnOnce(Vec<Client>, Strict) -> F,
+) {
     let sim = Sim::new(1);
     let env = sim.env();
-    let streams = sim.stream_pair();
     let (audit, lines) = Audit::new(true);
     let log = Strict::default();
     log.takes(usize::MAX);
@@ -144,10 +151,9 @@ pub fn with_strict<F: Future<Output = ()>>(story: impl FnOnce(Client, Strict) ->
             clock.clock().sleep(std::time::Duration::from_micros(10)).await;
         }
     };
-    sim.run(async {
+    with_oauth_clients_of(&sim, count, (oauth(), audit), |clients| {
         env.spawn().spawn(writes);
-        let story = |client| story(client, log);
-        whole(env.clone(), streams, Some(Some(oauth())), audit, story).await;
+        story(clients, log)
     });
 }
 
@@ -303,7 +309,8 @@ pub fn with_oauth_clients_set<F: Future<Output = ()>>(
     for (name, value) in set {
         settings.set(name, value).expect("a setting");
     }
-    with_oauth_clients_of(&Sim::new(1), count, net::oauth::Oauth::new(settings), story);
+    let half = net::oauth::Oauth::new(settings);
+    with_oauth_clients_of(&Sim::new(1), count, (half, Audit::none()), story);
 }
 
 /// The same, on a machine whose time is the story's.
@@ -312,20 +319,20 @@ pub fn with_oauth_clients_on<F: Future<Output = ()>>(
     count: usize,
     story: impl FnOnce(Vec<Client>) -> F,
 ) {
-    with_oauth_clients_of(sim, count, oauth(), story);
+    with_oauth_clients_of(sim, count, (oauth(), Audit::none()), story);
 }
 
 fn with_oauth_clients_of<F: Future<Output = ()>>(
     sim: &Sim,
     count: usize,
-    oauth: net::oauth::Oauth,
+    (oauth, audit): (net::oauth::Oauth, Audit),
     story: impl FnOnce(Vec<Client>) -> F,
 ) {
     let env = sim.env();
     let streams: Vec<_> = (0..count).map(|_| sim.stream_pair()).collect();
     sim.run(async {
         let cores = start(&env).await;
-        let first = security(&env, Audit::none()).await;
+        let first = security(&env, audit).await;
         let keeper = first.keeper;
         // Each core has a doorkeeper of its own.
         let doors: Vec<_> = cores.iter().map(|_| authenticator(&env, &keeper)).collect();

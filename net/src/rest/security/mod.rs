@@ -94,8 +94,12 @@ pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> 
 }
 
 async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
-    if !audit::is_ready(call.security).await {
-        return Err(audit::refusal());
+    if audit::changed(op).is_some() {
+        tell_target(op, call);
+        // Before anything is done for it that costs something. The line of what does begin stands before it in any case.
+        if !audit::is_ready(call.security).await {
+            return Err(audit::refusal());
+        }
     }
     match op {
         Op::Authenticate => has::authenticate(call),
@@ -146,6 +150,21 @@ async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
         Op::DisableProfile => profiles::enable(call, false).await,
         Op::SuggestProfiles => profiles::suggest(call).await,
         Op::ProfileHasPrivileges => profiles::has_privileges(call).await,
+    }
+}
+
+/// Tells the log what a change is of, where its path says so: also of one that is refused before it is read.
+fn tell_target<E: Env>(op: Op, call: &Call<'_, E>) {
+    let (fact, part) = match op {
+        Op::PutUser | Op::DeleteUser | Op::EnableUser | Op::DisableUser | Op::ChangePassword => {
+            ("target_user", "username")
+        }
+        Op::PutRole | Op::DeleteRole => ("target_role", "name"),
+        Op::UpdateApiKey | Op::UpdateCrossClusterApiKey => ("target_key", "id"),
+        _ => return,
+    };
+    if let Some(name) = call.path.get(part) {
+        call.told.borrow_mut().fact(fact, name);
     }
 }
 

@@ -39,7 +39,6 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if is_reserved(name) {
         return Err(reserved(name, "modified"));
     }
-    call.told.borrow_mut().fact("target_role", name);
     let roles = vec![Arc::new(Role::new(name, parsed))];
     let outcome = desk.ask(call, Command::PutRoles { roles }).await.map_err(told)?;
     let created = outcome == Outcome::Each(vec![true]);
@@ -75,7 +74,6 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if is_reserved(name) {
         return Err(reserved(name, "deleted"));
     }
-    call.told.borrow_mut().fact("target_role", name);
     let names = vec![name.to_owned()];
     let outcome = desk.ask(call, Command::DeleteRoles { names }).await.map_err(told)?;
     let found = outcome == Outcome::Each(vec![true]);

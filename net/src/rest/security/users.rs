@@ -76,7 +76,6 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let is_own = before.is_some_and(|user| desk.principal.user().is(user));
     let (withdraws, by) = (taken_back(is_own), desk.principal.proof());
-    call.told.borrow_mut().fact("target_user", name);
     let command = Command::PutUser { user, keep_password: hash.is_none(), withdraws, by };
     let outcome = desk.ask(call, command).await.map_err(told)?;
     Ok(value(200, &json!({"created": (outcome == Outcome::Created)})))
@@ -164,7 +163,6 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             "user [{name}] is reserved and cannot be deleted"
         )));
     }
-    call.told.borrow_mut().fact("target_user", name);
     let command = Command::DeleteUser { name: name.to_owned() };
     let found = desk.ask(call, command).await.map_err(told)? == Outcome::Changed;
     Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
@@ -185,7 +183,6 @@ pub(super) async fn enable<E: Env>(call: &Call<'_, E>, enabled: bool) -> Result<
             "user [{name}] is reserved and only the password can be changed"
         )));
     }
-    call.told.borrow_mut().fact("target_user", name);
     let command = Command::EnableUser { name: name.to_owned(), enabled };
     match desk.ask(call, command).await {
         Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
