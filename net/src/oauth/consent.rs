@@ -113,7 +113,7 @@ fn token<E: Env>(
 }
 
 /// The version of the client that the page of this form showed, by its token.
-fn seen(form: &Form) -> Option<u64> {
+pub fn seen(form: &Form) -> Option<u64> {
     form.text("csrf_token").split_once('.')?.0.parse().ok()
 }
 
@@ -268,7 +268,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
 }
 
 /// The answer to who allowed what the client is no more.
-fn changed<E: Env>(visit: &Visit<'_, E>) -> Reply {
+pub fn changed<E: Env>(visit: &Visit<'_, E>) -> Reply {
     visit.problem(
         409,
         "This application was changed while you looked at it",

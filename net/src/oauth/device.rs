@@ -24,6 +24,17 @@ fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
     visit.token_of(&signed_in.session.id, "device")
 }
 
+/// Token of the form on a page that showed the client behind a code at this version, which stands before it.
+fn token_of<E: Env>(
+    visit: &Visit<'_, E>,
+    signed_in: &SignedIn,
+    code: &str,
+    version: u64,
+) -> String {
+    let of = visit.token_of(&signed_in.session.id, &format!("device {code} {version}"));
+    format!("{version}.{of}")
+}
+
 /// `GET /device`: the form; a code in the address only fills it in.
 pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let code = code_of(visit).unwrap_or_default();
@@ -44,7 +55,12 @@ pub fn code_in(form: &Form) -> Option<String> {
 /// `POST /device`: the code, or the decision.
 pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(form) = visit.posted() else { return visit.foreign_form() };
-    if !visit.is_own_form(&form, &token(visit, signed_in)) || form.repeated(&["scope"]).is_some() {
+    let (code, seen) = (typed(form.text("user_code")), consent::seen(&form));
+    let expected = match seen {
+        None => token(visit, signed_in),
+        Some(version) => token_of(visit, signed_in, &code, version),
+    };
+    if !visit.is_own_form(&form, &expected) || form.repeated(&["scope"]).is_some() {
         return visit.foreign_form();
     }
     if form.text("decision") == UNDECIDED {
@@ -60,7 +76,6 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     if let Some(seconds) = visit.limiter.count(Of::Device, &place(visit.peer), limit, minute, now) {
         return slow(visit, signed_in, seconds);
     }
-    let code = typed(form.text("user_code"));
     let state = visit.state();
     let waiting = state
         .user_codes
@@ -72,10 +87,16 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         visit.limiter.count(Of::Device, &session, WRONG_MAX - 1, minute * 10, now);
         return unknown(visit, signed_in);
     };
-    let decision = match form.text("decision") {
-        "" => return confirm(visit, signed_in, waiting),
-        "allow" => true,
-        "deny" => false,
+    let decision = match (form.text("decision"), seen) {
+        ("", _) => return confirm(visit, signed_in, waiting),
+        ("allow", Some(seen)) => {
+            let client = state.client(&waiting.client);
+            if client.is_some_and(|client| client.version != seen) {
+                return consent::changed(visit);
+            }
+            true
+        }
+        ("deny", Some(_)) => false,
         _ => return visit.foreign_form(),
     };
     let ticked: Vec<String> = waiting
@@ -133,7 +154,7 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
     let Some(client) = state.client(&device.client).filter(|client| client.is_approved()) else {
         return unknown(visit, signed_in);
     };
-    let csrf = token(visit, signed_in);
+    let csrf = token_of(visit, signed_in, &device.user_code, client.version);
     let code = shown(&device.user_code);
     let reach = authorize::reach_for(visit, &signed_in.user, &device.scopes, &[]);
     let (scopes, beyond) = consent::asked(visit, &reach, &device.scopes);

@@ -1,6 +1,9 @@
 //! Devices without a keyboard: their code on the way through the sign-in, and what they may ask.
 
-use crate::browser::{Browser, basic, fields, location};
+use http::client::Response;
+use json::json;
+
+use crate::browser::{Browser, basic, fields, location, words};
 use crate::place::{Client, ISSUER, at, value, with_audited, with_oauth};
 
 const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
@@ -24,6 +27,20 @@ async fn begin(client: &mut Client, who: &str, more: &str) -> json::Value {
     let body = format!("{who}{more}");
     client.authorize(None);
     value(&client.call_with("POST", "/device_authorization", &FORM, body.as_bytes()).await)
+}
+
+/// Presses a button of the page that asks.
+async fn decide(
+    browser: &mut Browser,
+    client: &mut Client,
+    page: &Response,
+    (scope, decision): (&str, &str),
+) -> Response {
+    let mut form = fields(page, "/device");
+    for (name, value) in [("scope", scope), ("decision", decision)] {
+        form.push((name.into(), value.into()));
+    }
+    browser.post(client, "/device", &form).await
 }
 
 /// Whoever scanned the device's picture and was not signed in had to type the code all the same.
@@ -99,13 +116,74 @@ fn what_a_device_does_not_get_is_noted_with_why() {
             browser.sign_in(&mut client, "ann", "/login").await;
             let page = browser.ask(&mut client, "/device", &[]).await;
             let mut form = fields(&page, "/device");
-            let typed = [("user_code", code.as_str()), ("scope", scope), ("decision", decision)];
-            form.extend(typed.map(|(name, value)| (name.into(), value.into())));
-            let answer = browser.post(&mut client, "/device", &form).await;
+            form.push(("user_code".into(), code));
+            let page = browser.post(&mut client, "/device", &form).await;
+            let answer = decide(&mut browser, &mut client, &page, (scope, decision)).await;
             assert_eq!(answer.status, 200, "{}", answer.text());
             let lines = told.of("consent_denied");
             assert_eq!(at(&lines[0], &["reason"]).as_str(), Some(reason));
             assert_eq!(at(&lines[0], &["user"]).as_str(), Some("ann"));
         }
+    });
+}
+
+/// The owner was shown one application on the device, and allowed what it had become meanwhile; and nobody had to be
+/// shown it at all.
+#[test]
+fn an_owner_lets_in_the_device_that_the_page_showed() {
+    with_oauth(|mut client| async move {
+        stage(&mut client).await;
+        let scope = "index:a-*:read";
+        let kinds = ["urn:ietf:params:oauth:grant-type:device_code"];
+        let called = |name: &str, more: &[(&str, &str)]| {
+            let mut body = json!({"client_name": name, "application_type": "native",
+                "token_endpoint_auth_method": "none", "grant_types": (kinds.to_vec()), "scope": scope});
+            for (name, value) in more {
+                body.as_object_mut().expect("an object").insert(*name, *value);
+            }
+            json::to_string(&body)
+        };
+        client.authorize(None);
+        let made = client.good("POST", "/register", &called("Photos", &[])).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let (id, own) = (text("client_id"), text("registration_access_token"));
+        let begun = begin(&mut client, &format!("client_id={id}"), "&scope=index:a-*:read").await;
+        let code = at(&begun, &["user_code"]).as_str().expect("a code").to_owned();
+        let mut browser = Browser::default();
+        browser.sign_in(&mut client, "ann", "/login").await;
+        let first = browser.ask(&mut client, "/device", &[]).await;
+        let mut form = fields(&first, "/device");
+        form.push(("user_code".into(), code));
+        let page = browser.post(&mut client, "/device", &form).await;
+        assert!(words(&page).contains("Photos"), "{}", words(&page));
+        client.authorize(Some(&format!("Bearer {own}")));
+        let another = called("Your Bank", &[("client_id", &id)]);
+        client.good("PUT", &format!("/register/{id}"), &another).await;
+        let answer = decide(&mut browser, &mut client, &page, (scope, "allow")).await;
+        assert_eq!(answer.status, 409, "{}", words(&answer));
+        assert!(
+            words(&answer).contains("was changed while you looked at it"),
+            "{}",
+            words(&answer)
+        );
+        // Nor without a page, or by the token of another.
+        for version in [None, Some(1), Some(2)] {
+            let mut blind = form.clone();
+            if let Some(version) = version {
+                let token = fields(&page, "/device").swap_remove(0).1;
+                let (_, rest) = token.split_once('.').expect("two parts");
+                blind[0].1 = format!("{}.{rest}", version + 1);
+            }
+            blind.extend(
+                [("scope", scope), ("decision", "allow")].map(|(a, b)| (a.into(), b.into())),
+            );
+            let answer = browser.post(&mut client, "/device", &blind).await;
+            assert_eq!(answer.status, 403, "{version:?}: {}", words(&answer));
+        }
+        // Loaded again, the page shows what it is now.
+        let page = browser.post(&mut client, "/device", &form).await;
+        assert!(words(&page).contains("Your Bank"), "{}", words(&page));
+        let answer = decide(&mut browser, &mut client, &page, (scope, "allow")).await;
+        assert!(words(&answer).contains("Your device is connected"), "{}", words(&answer));
     });
 }
