@@ -36,6 +36,13 @@ pub enum Error {
     Lapsed,
     /// The caller was let in, and may not do this any more.
     Denied(Box<Denied>),
+    /// The caller may do this, but not for that account.
+    NotForAccount {
+        /// The caller.
+        user: String,
+        /// The user for whom it would be.
+        account: String,
+    },
     /// There are as many of the kind as there may be.
     Crowded {
         /// How many.
@@ -98,6 +105,9 @@ impl fmt::Display for Error {
             Self::Changed => f.write_str("somebody else changed it meanwhile"),
             Self::Lapsed => f.write_str("what let the caller in counts no more"),
             Self::Denied(denied) => denied.fmt(f),
+            Self::NotForAccount { user, account } => {
+                write!(f, "user [{user}] may not act for the service account [{account}]")
+            }
             Self::Malformed { what, reason } => write!(f, "{what}: {reason}"),
             Self::Version { reason } | Self::Store { reason } => {
                 write!(f, "authz state: {reason}")

@@ -156,11 +156,20 @@ impl<E: Env> Store<E> {
         while asks.receive(&mut batch).await {
             for Ask { command, right, reply } in batch.drain(..) {
                 // What was asked before it is carried out by now, and nothing else comes in between.
-                let judged = right.map_or(Ok(()), |right| right.judge(&self.replicated.state()));
-                if let Err(error) = judged {
-                    reply.send(Err(error));
-                    continue;
-                }
+                let state = self.replicated.state();
+                let judged = match right {
+                    Some(right) => {
+                        right.judge(&state).and_then(|()| right.limited(command, &state))
+                    }
+                    None => Ok(command),
+                };
+                let command = match judged {
+                    Ok(command) => command,
+                    Err(error) => {
+                        reply.send(Err(error));
+                        continue;
+                    }
+                };
                 if planted(Fault::RevokeEarly)
                     && let Command::Revoke { grants, .. } = &command
                 {

@@ -432,6 +432,7 @@ impl<E: Env> Inner<E> {
             is_told: Cell::new(false),
             why: RefCell::default(),
             right: OnceCell::default(),
+            account: OnceCell::default(),
         };
         let mut reply = crate::oauth::answer(&visit).await;
         if let Some(mut look) = look {

@@ -51,7 +51,7 @@ pub fn check(
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_client(
+fn check_client(
     by: &Principal,
     (state, there): (&State, &cluster::State),
     client: &Client,
@@ -66,6 +66,19 @@ pub fn check_client(
         Some(account) => check(by, (state, there), account, &client.profile),
         None => Ok(()),
     }
+}
+
+/// As [`check_client`], and has it judged once more where the state is kept, right before the client is made or
+/// changed, or gets a secret.
+///
+/// # Errors
+/// As [`check`].
+pub fn lends<E: Env>(visit: &Visit<'_, E>, by: &Principal, client: &Client) -> Result<()> {
+    check_client(by, (&visit.state(), &visit.core.state()), client)?;
+    if let Some(account) = &client.service_account {
+        visit.account.get_or_init(|| account.clone());
+    }
+    Ok(())
 }
 
 /// Is it a client that acts for itself?

@@ -44,7 +44,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         }
         return caller.challenged(fail::reply(&error, Trace::No), Some(&error));
     }
-    let right = Right { principal: by.clone(), need: Need::Action(MANAGE), now_ms: visit.now() };
+    let right = Right::new(by.clone(), Need::Action(MANAGE), visit.now());
     visit.right.get_or_init(|| right);
     let Some(call) = call::find(visit.head.method(), path) else {
         return unkept(no_call(visit, path));
@@ -169,6 +169,9 @@ fn down(error: authz::Error) -> Error {
         ),
         // The right, or what let the caller in, ended on the way.
         authz::Error::Denied(denied) => admit::denied(&denied),
+        lost @ authz::Error::NotForAccount { .. } => {
+            Error::new(403, "security_exception", lost.to_string())
+        }
         authz::Error::Lapsed => Error::new(
             401,
             "security_exception",
@@ -203,7 +206,7 @@ async fn create<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
         .filter(|value| value.as_object().is_some())
         .ok_or_else(|| Error::parse("request body is required, as a JSON object"))?;
     let mut client = asked::read(visit, &value)?;
-    account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
+    account_of::lends(visit, by, &client)?;
     client.client_id = Some(id.to_owned());
     let secret = client.profile.confidential.then(|| {
         let (shown, kept) = apps::secret(visit);
@@ -304,7 +307,7 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
     if client.status == Status::Rejected {
         return Err(decide::conflict("rotate the secret of", id, &client));
     }
-    account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
+    account_of::lends(visit, by, &client)?;
     let (shown, secret) = apps::secret(visit);
     let (reference, now) = (client.reference.clone(), visit.now());
     let command = Command::RotateSecret { reference, secret, beside: None, now };
@@ -347,7 +350,7 @@ async fn decide<E: Env>(
         }
     }
     if verb == Verb::Approve {
-        account_of::check_client(by, (&visit.state(), &visit.core.state()), &changed)?;
+        account_of::lends(visit, by, &changed)?;
     }
     let any = version.is_none();
     // What was looked at is what is decided about, or nothing is; but whoever suspends has seen enough, and a
@@ -402,10 +405,9 @@ async fn lend<E: Env>(
     if client.status == Status::Rejected {
         return Err(decide::conflict("change the account of", id, &client));
     }
-    let state = visit.state();
     let mut changed = (*client).clone();
-    give(&mut changed, &account, &state)?;
-    account_of::check_client(by, (&state, &visit.core.state()), &changed)?;
+    give(&mut changed, &account, &visit.state())?;
+    account_of::lends(visit, by, &changed)?;
     let version = version.unwrap_or(client.version);
     if changed != *client {
         let done = visit.ask(Command::PutClient { client: changed, version }).await;

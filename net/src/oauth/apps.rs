@@ -7,7 +7,7 @@ use authz::pages::apps::{self, App, Refused, Row, Time};
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
 use authz::token::text::Kind;
-use authz::{Command, State};
+use authz::{Command, Need, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use env::{Env, Random, Spawn};
@@ -119,6 +119,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     if !visit.is_own_form(&parts.form, &csrf) || parts.form.repeated(&[]).is_some() {
         return visit.foreign_form();
     }
+    by_person(visit, signed_in);
     let profile = match read(visit, &parts, None).await {
         Ok(profile) => profile,
         Err(refused) => {
@@ -177,6 +178,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
             visit.note("client_registered", "ok", &facts);
             visit.see_other(&location)
         }
+        Err(authz::Error::Lapsed) => visit.see_other("/login"),
         Err(_) => visit.down(),
     }
 }
@@ -361,10 +363,17 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &Sig
         return visit.foreign_form();
     }
     let Some(client) = of(visit, reference, signed_in) else { return nothing(visit) };
+    by_person(visit, signed_in);
     match parts.form.text("action") {
         "show_secret" | "rotate_secret" => renew(visit, &client, signed_in, &parts.form).await,
         _ => change(visit, &client, signed_in, &parts).await,
     }
+}
+
+/// What is asked for is done only while the session goes on, in which its person asks for it: a picture takes time to
+/// unpack, and whoever signs in anew after a theft would find an application changed, or a secret made, behind it.
+fn by_person<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) {
+    visit.right.get_or_init(|| signed_in.right(&visit.state(), Need::Nothing));
 }
 
 /// Shows a new secret: the first one, or one that replaces it.
@@ -404,6 +413,7 @@ async fn renew<E: Env>(
         }
         // Two tabs at once: one of them has shown it.
         Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
+        Err(authz::Error::Lapsed) => visit.see_other("/login"),
         Err(_) => visit.down(),
     }
 }
@@ -464,6 +474,7 @@ async fn change<E: Env>(
             Some(client) => outdated(visit, &client, signed_in, &parts.form),
             None => nothing(visit),
         },
+        Err(authz::Error::Lapsed) => visit.see_other("/login"),
         Err(_) => visit.down(),
     }
 }

@@ -5,7 +5,7 @@ use authz::pages::quoted::is_unseen;
 use authz::pages::review::{self, Callback, Entry, Fact, LogoChange, Typed};
 use authz::pages::words;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
-use authz::{Command, Need, Principal, Right, State};
+use authz::{Command, Need, Principal, State};
 use env::Env;
 
 use super::visit::{MANAGE, SignedIn, Visit};
@@ -169,10 +169,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         return visit.undecided();
     }
     let state = visit.state();
-    // Who reviews is judged once more where the state is kept.
-    let principal = Principal::user_of(signed_in.user.clone(), &state);
-    let right = Right { principal, need: Need::Action(MANAGE), now_ms: visit.now() };
-    visit.right.get_or_init(|| right);
+    // Who reviews, and by which session, is judged once more where the state is kept.
+    visit.right.get_or_init(|| signed_in.right(&state, Need::Action(MANAGE)));
     let waiting = state
         .clients
         .get(form.text("app"))
@@ -216,14 +214,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 return queue(visit, signed_in, 400, &Said { changed: None, refused });
             }
             let by = Principal::user_of(signed_in.user.clone(), &state);
-            if account_of::check_client(&by, (&state, &visit.core.state()), &approved).is_err() {
-                return visit.problem(
-                    403,
-                    "This is not yours to approve",
-                    "The application acts as an account for which you may not act, or wants more than that \
-                     account may do.",
-                    "Reject it, or ask an administrator who may act for that account.",
-                );
+            if account_of::lends(visit, &by, &approved).is_err() {
+                return not_yours(visit);
             }
             approved
         }
@@ -255,9 +247,20 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         Ok(_) => visit.see_other("/admin/apps"),
         // Somebody else decided, or it was changed, at the same moment: the queue shows what is left.
         Err(authz::Error::Changed) => look_again(visit, signed_in, named),
-        Err(authz::Error::Denied(_) | authz::Error::Lapsed) => not_for(visit),
+        Err(authz::Error::Denied(_)) => not_for(visit),
+        Err(authz::Error::NotForAccount { .. }) => not_yours(visit),
+        Err(authz::Error::Lapsed) => visit.see_other("/login"),
         Err(_) => visit.down(),
     }
+}
+
+fn not_yours<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    visit.problem(
+        403,
+        "This is not yours to approve",
+        "The application acts as an account for which you may not act, or wants more than that account may do.",
+        "Reject it, or ask an administrator who may act for that account.",
+    )
 }
 
 /// What the audit log keeps of an approval.

@@ -15,7 +15,7 @@ use authz::record::proof::Proof;
 use authz::record::session::Session;
 use authz::record::user::User;
 use authz::token::Keys;
-use authz::{Command, Error, Outcome, Right, State};
+use authz::{Command, Error, Need, Outcome, Principal, Right, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::Core;
@@ -64,8 +64,11 @@ pub struct Visit<'a, E: Env> {
     pub is_told: Cell<bool>,
     /// Why it was refused, for the audit log, where nobody else says so.
     pub why: RefCell<String>,
-    /// What whoever asks must hold as each of its commands is carried out; for nobody but administrators.
+    /// What whoever asks must hold as each of its commands is carried out: administrators, and developers of
+    /// applications.
     pub right: OnceCell<Right>,
+    /// For whom an application will act that is made or changed, or gets a secret: whoever asks must be able to.
+    pub account: OnceCell<String>,
 }
 
 /// Somebody who is signed in.
@@ -95,6 +98,12 @@ impl SignedIn {
     /// By what its person gives commands.
     pub fn proof(&self) -> Proof {
         Proof::Session { id: self.session.id }
+    }
+
+    /// The person's right, in this state and by this session, to what `need` says.
+    pub fn right(&self, state: &State, need: Need) -> Right {
+        let principal = Principal::user_of(Arc::clone(&self.user), state);
+        Right { session: Some(self.session.id), ..Right::new(principal, need, 0) }
     }
 }
 
@@ -160,7 +169,10 @@ impl<E: Env> Visit<'_, E> {
         let done = match self.right.get() {
             None => keeper.ask(command).await,
             Some(right) => {
-                let right = Right { now_ms: self.now(), ..right.clone() };
+                let is_lent =
+                    matches!(command, Command::PutClient { .. } | Command::RotateSecret { .. });
+                let account = self.account.get().filter(|_| is_lent).cloned();
+                let right = Right { account, now_ms: self.now(), ..right.clone() };
                 keeper.ask_by_right(command, right).await
             }
         };
@@ -251,8 +263,7 @@ impl<E: Env> Visit<'_, E> {
         if !user.enabled || user.uid != session.uid {
             return None;
         }
-        let reviews =
-            authz::Principal::user_of(Arc::clone(&user), &state).gate().cluster(MANAGE).is_ok();
+        let reviews = Principal::user_of(Arc::clone(&user), &state).gate().cluster(MANAGE).is_ok();
         let sign_out = self.token_of(&id, "sign out");
         Some(SignedIn { session, user, reviews, sign_out })
     }

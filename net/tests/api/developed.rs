@@ -14,6 +14,11 @@ const RED: &str =
 const BLUE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQkzsBAAFiAQURG6MhAAAAAElFTkSuQmCC";
 
+/// The bytes of a picture.
+pub fn red() -> Vec<u8> {
+    STANDARD.decode(RED).expect("red")
+}
+
 /// The form at `target`, filled in; what stands in it by itself comes along.
 async fn form(
     dev: &mut Browser,

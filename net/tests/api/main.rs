@@ -48,6 +48,7 @@ mod lost;
 mod made_long;
 mod meaning;
 mod meant;
+mod meanwhile;
 mod moved;
 mod outdated;
 mod over;

@@ -6,7 +6,7 @@ use authz::command::Outcome;
 use authz::pattern::Effort;
 use authz::record::key::{ApiKey, Salted};
 use authz::record::role::Role;
-use authz::{Command, Need, Principal, Via};
+use authz::{Command, Need, Principal, Right, Via};
 use engine::{Error, Gate, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -184,7 +184,9 @@ async fn make<E: Env>(
         told.fact("target_key_name", name.as_str());
         told.fact("target_user", owner.name());
     }
-    desk.ask_for(call, Some(need), command).await.map_err(told)?;
+    let right =
+        Right { owner: Some(owner.clone()), ..Right::new(desk.principal.clone(), need, now(call)) };
+    desk.ask_by(call, Some(right), command).await.map_err(told)?;
     let mut answer = Object::new();
     answer.insert("id", id.as_str());
     answer.insert("name", name);
@@ -427,7 +429,11 @@ async fn change<E: Env>(
             by: desk.principal.proof(),
         };
         call.told.borrow_mut().names("target_key", &good);
-        let outcome = desk.ask_for(call, Some(need), command).await.map_err(told)?;
+        let right = Right {
+            owner: Some(desk.principal.clone()),
+            ..Right::new(desk.principal.clone(), need, now(call))
+        };
+        let outcome = desk.ask_by(call, Some(right), command).await.map_err(told)?;
         let Outcome::Each(changed) = outcome else {
             return Err(Error::internal("no key was changed"));
         };

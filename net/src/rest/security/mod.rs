@@ -196,10 +196,20 @@ impl<E: Env> Desk<'_, E> {
         need: Option<Need>,
         command: Command,
     ) -> authz::Result<Outcome> {
+        let right = need.map(|need| Right::new(self.principal.clone(), need, now(call)));
+        self.ask_by(call, right, command).await
+    }
+
+    /// The same with all that is to be judged there.
+    async fn ask_by(
+        &self,
+        call: &Call<'_, E>,
+        right: Option<Right>,
+        command: Command,
+    ) -> authz::Result<Outcome> {
         audit::begin(call).await?;
-        let Some(need) = need else { return self.keeper().ask(command).await };
-        let right = Right { principal: self.principal.clone(), need, now_ms: now(call) };
-        self.keeper().ask_by_right(command, right).await
+        let Some(right) = right else { return self.keeper().ask(command).await };
+        self.keeper().ask_by_right(command, Right { now_ms: now(call), ..right }).await
     }
 }
 
