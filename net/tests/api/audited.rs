@@ -1,10 +1,14 @@
 //! What the audit log tells of administrators.
 
+use std::time::Duration;
+
+use env::{Clock, Env};
 use json::Value;
+use sim::Sim;
 
 use crate::browser::{Browser, basic, fields};
 use crate::place::{
-    at, with_audited, with_oauth_set, with_strict, with_strict_clients, with_unwritten,
+    at, with_audited, with_oauth_set, with_strict, with_strict_clients_on, with_unwritten,
 };
 
 /// Who deleted an index was not to be found out.
@@ -678,7 +682,9 @@ fn in_strict_mode_what_is_refused_names_what_it_is_of() {
 /// While a strict log took no line, each guess at a key had whatever others asked for at that moment answered 503.
 #[test]
 fn in_strict_mode_the_events_of_others_refuse_nobody() {
-    with_strict_clients(2, |mut clients, log| async move {
+    let sim = Sim::new(1);
+    let (env, sim) = (sim.env(), &sim);
+    with_strict_clients_on(sim, 2, |mut clients, log| async move {
         let [owner, other] = &mut clients[..] else { panic!("two") };
         owner.authorize(Some(&basic("elastic", "secret")));
         owner.good("PUT", "/d", "").await;
@@ -687,7 +693,10 @@ fn in_strict_mode_the_events_of_others_refuse_nobody() {
         let json = [("Content-Type", "application/json")];
         other.authorize(Some("ApiKey YTpi"));
         // A document takes as long as the disk does, a bad key no time.
-        owner.send("PUT", "/d/_doc/1?refresh=true", &json, b"{}").await;
+        let disk = Duration::from_millis(50);
+        sim.set_latency(disk, disk);
+        owner.send("PUT", "/d/_doc/1", &json, b"{}").await;
+        env.clock().sleep(disk / 2).await;
         let guessed = other.call("GET", "/d/_search", "").await;
         assert_eq!(guessed.status, 503, "it has a line: {}", guessed.text());
         let written = owner.answer("PUT", "/d/_doc/1").await;

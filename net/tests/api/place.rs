@@ -131,15 +131,17 @@ impl Strict {
 
 /// The same, with a strict audit log, which takes all lines at first.
 pub fn with_strict<F: Future<Output = ()>>(story: impl FnOnce(Client, Strict) -> F) {
-    with_strict_clients(1, |mut clients, log| story(clients.pop().expect("one"), log));
+    let story = |mut clients: Vec<Client>, log| story(clients.pop().expect("one"), log);
+    with_strict_clients_on(&Sim::new(1), 1, story);
 }
 
-/// The same of several clients, each with a connection of its own, on both cores in turn.
-pub fn with_strict_clients<F: Future<Output = ()>>(
+/// The same of several clients, each with a connection of its own, on both cores in turn of a machine whose time is
+/// the story's.
+pub fn with_strict_clients_on<F: Future<Output = ()>>(
+    sim: &Sim,
     count: usize,
     story: impl FnOnce(Vec<Client>, Strict) -> F,
 ) {
-    let sim = Sim::new(1);
     let env = sim.env();
     let (audit, lines) = Audit::new(true);
     let log = Strict::default();
@@ -151,7 +153,7 @@ pub fn with_strict_clients<F: Future<Output = ()>>(
             clock.clock().sleep(std::time::Duration::from_micros(10)).await;
         }
     };
-    with_oauth_clients_of(&sim, count, (oauth(), audit), |clients| {
+    with_oauth_clients_of(sim, count, (oauth(), audit), |clients| {
         env.spawn().spawn(writes);
         story(clients, log)
     });
