@@ -1,19 +1,28 @@
 //! A pattern compiled for its engine, and what its searches by backtracking may do.
 //!
-//! An automaton finds what is regular in time linear in the text. All else is tried: a step of a search looks at
-//! the text in one way, and few bytes may have a hundred thousand of them. So the looks are counted while they
-//! happen, and whoever has only so many steps to give says so ([`Effort`]). The engine ends a search at a limit
-//! that is compiled in, so there are several of the same pattern: a search begins with the smallest, and is begun
-//! anew with the next where that is not enough and there are steps left for it.
+//! An automaton finds what is regular in time linear in the text ([`crate::regular`]). All else is tried: a step of
+//! a search looks at the text in one way, and few bytes may have a hundred thousand of them. So the looks are counted
+//! while they happen, and whoever has only so many steps to give says so ([`Effort`]). The engine ends a search at a
+//! limit that is compiled in, so there are several of the same pattern: a search begins with the smallest, and is
+//! begun anew with the next where that is not enough and there are steps left for it.
+//!
+//! The limit counts steps back. What repeats something that is not taken back (`(?>(?:(?=a)a)*)`) makes as many
+//! steps as the text is long before its first step back, at each place anew: such a pattern is tried place by place,
+//! each with a limit of its own.
 //!
 //! Always true
-//! 1. A search has the same outcome whatever effort there is, as long as it suffices: the last limit decides.
+//! 1. A search has the same outcome whatever effort of its kind there is, as long as it suffices: the last limit
+//!    decides.
 //! 2. What is spent depends on the pattern and the text alone.
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::OnceLock;
 
 use fancy_regex::{Captures, Input, Regex, RegexBuilder, RegexInput};
+
+use crate::reach::Reach;
+use crate::regular::Regular;
 
 /// Where a group matched, in bytes.
 pub type Span = (usize, usize);
@@ -21,17 +30,50 @@ pub type Span = (usize, usize);
 /// The places of a match's groups, the whole first.
 pub(crate) type Spans = Vec<Option<Span>>;
 
+/// Bytes that an automaton may have, and the states that are made of it.
+pub(crate) const PATTERN_BYTES_MAX: usize = 4 << 20;
+
 /// Steps back of one search, from few to all that any may take.
-const LIMITS: [usize; 3] = [1_000, 10_000, 100_000];
+const LIMITS: [usize; 14] = [
+    2, 16, 128, 1_000, 10_000, 100_000, 200_000, 400_000, 800_000, 1_600_000, 3_200_000, 6_400_000,
+    12_800_000, 25_600_000,
+];
+
+/// The limit that a search of the whole text begins with.
+const BEGIN: usize = 3;
+
+/// The limit up to which one follows the other. Beyond it is taken what there is effort for.
+const NEAR: usize = 5;
 
 /// What a look at the text costs, with what the engine does until the next, in steps of [`Effort`].
 pub(crate) const LOOK: u64 = 64;
+
+/// Bytes that are compared with those of a group in a step.
+const COMPARED_BYTES: u64 = 32;
 
 /// How much searches may do. A step is about a nanosecond.
 pub trait Effort {
     /// A look costs one step more for so many bytes that it may read, where it may be at a part that an automaton
     /// finds. Few read so far: those that do take some fifty times as much.
     const FAR_BYTES: u64 = 16;
+
+    /// Steps back that a search may take, however much effort there is.
+    const STEPS_BACK_MAX: usize = 100_000;
+
+    /// Does an automaton's way through the text count, or what it reads beyond that alone? The way is counted already
+    /// by who asks for all places.
+    const COUNTS_WAY: bool = true;
+
+    /// Is it counted at all?
+    fn counts(&self) -> bool {
+        true
+    }
+
+    /// What a look costs, in the text that this is for; `pattern` is a number of its own for each that is looked for
+    /// there. To find that out is a way through the text, and it stays.
+    fn look(&self, _pattern: usize, find: impl FnOnce() -> u64) -> u64 {
+        find()
+    }
 
     /// Are so many steps left?
     fn has(&self, steps: u64) -> bool;
@@ -48,6 +90,10 @@ pub trait Effort {
 pub struct Unbounded;
 
 impl Effort for Unbounded {
+    fn counts(&self) -> bool {
+        false
+    }
+
     fn has(&self, _steps: u64) -> bool {
         true
     }
@@ -57,9 +103,13 @@ impl Effort for Unbounded {
     }
 }
 
+/// Parts of a look, of which a step to the character before takes one.
+const PARTS: u64 = 8;
+
 /// A text, and how often it was looked at.
 struct Looked<'t> {
     text: &'t str,
+    /// In [`PARTS`].
     looks: Cell<u64>,
     /// What a look costs.
     look: u64,
@@ -76,7 +126,7 @@ impl Input for Looked<'_> {
     }
 
     fn as_bytes(&self) -> &[u8] {
-        self.looks.set(self.looks.get() + 1);
+        self.looks.set(self.looks.get() + PARTS);
         self.text.as_bytes()
     }
 
@@ -103,187 +153,200 @@ impl Input for Looked<'_> {
 }
 
 /// A compiled pattern.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Compiled {
-    /// With all that a search may take.
+    /// With the limit [`NEAR`].
     regex: Regex,
-    /// With less, in order, where it backtracks.
-    shorter: Vec<Regex>,
-    backtracks: bool,
+    how: How,
+}
+
+/// How it is found.
+#[derive(Debug)]
+enum How {
+    /// By an automaton.
+    Regular(Regular),
+    /// By trying.
+    Tried(Box<Tried>),
+}
+
+/// What is tried.
+#[derive(Debug)]
+struct Tried {
+    /// The same with other limits, made where they are asked for.
+    limited: [OnceLock<Option<Regex>>; LIMITS.len()],
+    /// Of its parts that automata find.
     reach: Reach,
-}
-
-/// How far a part of a pattern reads that is handed to an automaton, and so is one look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// As far as the part is long.
-    Part,
-    /// To the end of so many words, or of the blanks between them.
-    Words(u64),
-    /// To the end of the line.
-    Line,
-    /// To the end of the text.
-    End,
-}
-
-impl Reach {
-    /// Of all such parts of a program, as the engine prints it.
-    fn of(program: &str) -> Self {
-        let parts = program.split("pattern: \"").skip(1);
-        let parts = parts.map(|rest| rest.split("\", capture_groups").next().unwrap_or(rest));
-        parts.map(Self::of_part).fold(Self::Part, Self::or)
-    }
-
-    /// Of one of them, whose backslashes are doubled.
-    fn of_part(part: &str) -> Self {
-        let has = |words: &[&str]| words.iter().any(|word| part.contains(word));
-        let repeats = part.matches(['*', '+']).count() + part.matches(",}").count();
-        if repeats == 0 {
-            return Self::Part;
-        }
-        // They match letters and blanks alike, or may.
-        let mixed = [
-            "(?s", "[^", "[:", "&&", "\\S", "\\D", "\\W", "\\P", "\\H", "\\N", "\\X", "\\x", "\\u",
-        ];
-        let classes = part.split("\\p{").skip(1);
-        let is_mixed = has(&mixed)
-            || classes.into_iter().any(|class| !class.starts_with(['L', 'N', 'M', 'l', 'n', 'm']));
-        let has_blanks = part.contains(char::is_whitespace)
-            || has(&["\\s", "\\h", "\\v", "\\t", "\\n", "\\r", "\\R", "\\f"]);
-        // Together they may be repeated: then words and blanks follow each other to the end.
-        let together = has(&["[", ")*", ")+", "){"]);
-        // A dot ends with its line.
-        let has_dot = part.contains('.');
-        match (is_mixed || (has_blanks && (together || has_dot)), has_dot) {
-            (true, _) => Self::End,
-            (false, true) => Self::Line,
-            (false, false) => Self::Words(repeats as u64),
-        }
-    }
-
-    /// The farther of both.
-    fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::End, _) | (_, Self::End) => Self::End,
-            (Self::Line, _) | (_, Self::Line) => Self::Line,
-            (Self::Words(one), Self::Words(two)) => Self::Words(one.max(two)),
-            (Self::Part, other) => other,
-            (one, Self::Part) => one,
-        }
-    }
-
-    /// Bytes of this text, at most.
-    fn bytes(self, text: &str) -> u64 {
-        match self {
-            Self::Part => 0,
-            Self::Words(count) => longest_run(text).saturating_mul(count),
-            Self::Line => text.split('\n').map(str::len).max().unwrap_or(0) as u64,
-            Self::End => text.len() as u64,
-        }
-    }
-}
-
-/// The most bytes in a row that are all blank, or all not.
-fn longest_run(text: &str) -> u64 {
-    let (mut longest, mut begun, mut was_blank) = (0, 0, false);
-    for (at, c) in text.char_indices() {
-        if c.is_whitespace() != was_blank {
-            longest = longest.max(at - begun);
-            (begun, was_blank) = (at, !was_blank);
-        }
-    }
-    longest.max(text.len() - begun) as u64
+    /// Of the groups that it compares the text with.
+    compared: Reach,
+    /// It repeats something that is not taken back.
+    by_place: bool,
+    /// It matches at the place where a search begins, or nowhere.
+    is_anchored: bool,
 }
 
 impl Compiled {
     /// Compiles a pattern in the words of the engine.
     pub(crate) fn new(body: &str) -> Result<Self, fancy_regex::Error> {
-        let compile = |limit: usize| {
-            RegexBuilder::new(body)
-                .backtrack_limit(limit)
-                .delegate_size_limit(4 << 20)
-                .delegate_dfa_size_limit(4 << 20)
-                .build()
-        };
-        let [shorter @ .., all] = LIMITS;
-        let regex = compile(all)?;
+        let regex = compile(body, LIMITS[NEAR])?;
         let program = program(&regex);
-        let backtracks = !program.starts_with(REGULAR);
-        let shorter = match backtracks {
-            true => shorter.into_iter().map(compile).collect::<Result<_, _>>()?,
-            false => Vec::new(),
+        let how = match Regular::of(&program) {
+            Some(regular) => How::Regular(regular),
+            None => How::Tried(Box::new(Tried {
+                limited: [const { OnceLock::new() }; LIMITS.len()],
+                reach: Reach::of(&program),
+                compared: Reach::of_groups(&program, body),
+                by_place: repeats_for_good(&program),
+                is_anchored: !program.contains("SplitUnanchored(") && !program.contains("Seek("),
+            })),
         };
-        let reach = if backtracks { Reach::of(&program) } else { Reach::Part };
-        Ok(Self { regex, shorter, backtracks, reach })
+        Ok(Self { regex, how })
     }
 
-    fn looked<'t, E: Effort>(&self, text: &'t str, _effort: &E) -> Looked<'t> {
-        let look = LOOK + self.reach.bytes(text) / E::FAR_BYTES;
-        Looked { text, looks: Cell::new(0), look }
-    }
-
-    /// As it is without any bound but the last.
+    /// The engine's own, with a limit.
     pub(crate) const fn regex(&self) -> &Regex {
         &self.regex
     }
 
     /// Is there a match somewhere? Not where there is no effort left.
     pub(crate) fn is_match(&self, text: &str, effort: &impl Effort) -> bool {
-        if !self.backtracks {
-            return self.regex.is_match(text).unwrap_or(false);
+        match &self.how {
+            How::Regular(regular) => {
+                regular.is_match(text, effort, || self.regex.is_match(text).unwrap_or(false))
+            }
+            How::Tried(tried) => {
+                let looked = tried.looked(text, effort);
+                self.search(tried, &looked, 0, effort, |regex, from| {
+                    regex.is_match_input(from).map(|is| is.then_some(()))
+                })
+                .is_some()
+            }
         }
-        let text = self.looked(text, effort);
-        let found = |regex: &Regex| regex.is_match(&text).map(|is| is.then_some(()));
-        self.search(&text, effort, found).is_some()
     }
 
     /// The groups of the first match at or after `from`, the whole first. None where there is no effort left.
     pub(crate) fn first(&self, text: &str, from: usize, effort: &impl Effort) -> Option<Spans> {
-        if self.backtracks {
-            return self.find(&self.looked(text, effort), from, effort);
+        match &self.how {
+            How::Regular(regular) => {
+                let mut spans = Spans::new();
+                self.next(regular, text, from, effort, &mut spans).then_some(spans)
+            }
+            How::Tried(tried) => self.find(tried, &tried.looked(text, effort), from, effort),
         }
-        let captures = self.regex.captures_from_pos(text, from).ok()??;
-        let mut spans = Spans::new();
-        spans_of(&captures, &mut spans);
-        Some(spans)
     }
 
-    /// As [`Self::first`].
-    fn find(&self, text: &Looked<'_>, from: usize, effort: &impl Effort) -> Option<Spans> {
-        let found = |regex: &Regex| {
-            let captures = regex.captures_input(RegexInput::new(text).from_pos(from))?;
+    /// As [`Self::first`], where an automaton finds it.
+    fn next(
+        &self,
+        regular: &Regular,
+        text: &str,
+        from: usize,
+        effort: &impl Effort,
+        spans: &mut Spans,
+    ) -> bool {
+        let found = || {
+            let captures = self.regex.captures_from_pos(text, from).ok()??;
+            spans_of(&captures, spans);
+            spans.first().copied().flatten()
+        };
+        regular.find(text, from, effort, found)
+    }
+
+    /// As [`Self::first`], where it is tried.
+    fn find(
+        &self,
+        tried: &Tried,
+        text: &Looked<'_>,
+        from: usize,
+        effort: &impl Effort,
+    ) -> Option<Spans> {
+        self.search(tried, text, from, effort, |regex, from| {
+            let captures = regex.captures_input(from)?;
             Ok(captures.map(|captures| {
                 (0..captures.len()).map(|group| captures.get(group)).collect::<Spans>()
             }))
-        };
-        self.search(text, effort, found)
+        })
     }
 
-    /// One search, with the smallest limit that suffices.
-    fn search<T>(
+    /// The same with a limit.
+    fn limited<'r>(&'r self, tried: &'r Tried, limit: usize) -> Option<&'r Regex> {
+        if limit == NEAR {
+            return Some(&self.regex);
+        }
+        // What compiled once compiles with another limit.
+        let make = || compile(self.regex.as_str(), LIMITS[limit]).ok();
+        tried.limited[limit].get_or_init(make).as_ref()
+    }
+
+    /// One search, from `from` on.
+    fn search<'t, T, E: Effort>(
         &self,
-        text: &Looked<'_>,
-        effort: &impl Effort,
-        run: impl Fn(&Regex) -> fancy_regex::Result<Option<T>>,
+        tried: &Tried,
+        text: &'t Looked<'t>,
+        from: usize,
+        effort: &E,
+        run: impl Fn(&Regex, RegexInput<'t, Looked<'t>>) -> fancy_regex::Result<Option<T>>,
     ) -> Option<T> {
-        let look = text.look;
-        for (regex, limit) in self.shorter.iter().chain([&self.regex]).zip(LIMITS) {
-            // What it takes is known behind it.
-            let most = look.saturating_mul(limit as u64);
-            if !effort.has(most) {
-                effort.spend(most);
-                return None;
+        let at = |from| RegexInput::new(text).from_pos(from);
+        if !tried.by_place {
+            let run = |it: &Regex| run(it, at(from));
+            return self.limits(tried, text, effort, (BEGIN, |limit| limit), run).ok()?;
+        }
+        let rest = text.text.get(from..)?;
+        let places = rest.char_indices().map(|(place, _)| from + place);
+        for place in places.chain([text.text.len()]) {
+            // Between two steps back may lie all of the text, looked at twice.
+            let rest = (text.text.len() - place).max(1) as u64;
+            let looks = |limit: u64| (limit + 1).saturating_mul(2 * rest);
+            let run = |it: &Regex| run(it, at(place).anchored(true));
+            match self.limits(tried, text, effort, (0, looks), run) {
+                Ok(None) if !tried.is_anchored && effort.spend(LOOK) => {}
+                Ok(found) => return found,
+                Err(Ended) => return None,
             }
+        }
+        None
+    }
+
+    /// One search, with the smallest limit that suffices, the first being `begin`. Within a limit it makes no more
+    /// looks than `looks` tells.
+    fn limits<T, E: Effort>(
+        &self,
+        tried: &Tried,
+        text: &Looked<'_>,
+        effort: &E,
+        (begin, looks): (usize, impl Fn(u64) -> u64),
+        run: impl Fn(&Regex) -> fancy_regex::Result<Option<T>>,
+    ) -> Result<Option<T>, Ended> {
+        let most = |limit: usize| text.look.saturating_mul(looks(LIMITS[limit] as u64));
+        let fits = |limit: &usize| LIMITS[*limit] <= E::STEPS_BACK_MAX;
+        let mut limit = begin;
+        loop {
+            // What it takes is known behind it.
+            if !effort.has(most(limit)) {
+                effort.spend(most(limit));
+                return Err(Ended);
+            }
+            let Some(regex) = self.limited(tried, limit) else { break };
             let found = run(regex);
-            if !effort.spend(look.saturating_mul(text.looks.take())) {
-                return None;
+            if !effort.spend(text.look.saturating_mul(text.looks.take()) / PARTS) {
+                return Err(Ended);
             }
             if let Ok(found) = found {
-                return found;
+                return Ok(found);
+            }
+            // It suffices or not: what fails costs all of it.
+            let mut far = (limit + 1..LIMITS.len()).rev().filter(fits);
+            let next = match limit < NEAR {
+                true => Some(limit + 1),
+                false => far.clone().find(|far| effort.has(most(*far))).or_else(|| far.next_back()),
+            };
+            match next.filter(fits) {
+                Some(next) => limit = next,
+                None => break,
             }
         }
         effort.give_up();
-        None
+        Err(Ended)
     }
 
     /// Gives each match to `found`, until that says `false`: the spans of all groups, the whole first. Ends where
@@ -294,32 +357,112 @@ impl Compiled {
         effort: &impl Effort,
         mut found: impl FnMut(&[Option<Span>]) -> bool,
     ) {
-        if !self.backtracks {
-            let mut spans = Spans::new();
-            for captures in self.regex.captures_iter(text) {
-                let Ok(captures) = captures else { return };
-                spans_of(&captures, &mut spans);
-                if !found(&spans) {
-                    return;
+        match &self.how {
+            How::Regular(_) if !effort.counts() => {
+                let mut spans = Spans::new();
+                for captures in self.regex.captures_iter(text) {
+                    let Ok(captures) = captures else { return };
+                    spans_of(&captures, &mut spans);
+                    if !found(&spans) {
+                        return;
+                    }
                 }
             }
-            return;
-        }
-        let looked = self.looked(text, effort);
-        let (mut from, mut last) = (0, None);
-        while from <= text.len()
-            && let Some(spans) = self.find(&looked, from, effort)
-            && let Some((start, end)) = spans.first().copied().flatten()
-        {
-            // No empty match begins where another ends.
-            let is_new = start < end || last != Some(end);
-            from = if start < end { end } else { looked.advance_position(end) };
-            last = Some(end);
-            if is_new && !found(&spans) {
-                return;
+            How::Regular(regular) => {
+                all(text, &mut found, |from, spans| self.next(regular, text, from, effort, spans))
+            }
+            How::Tried(tried) => {
+                let looked = tried.looked(text, effort);
+                all(text, &mut found, |from, spans| {
+                    let next = self.find(tried, &looked, from, effort);
+                    let is_found = next.is_some();
+                    *spans = next.unwrap_or_default();
+                    is_found
+                });
             }
         }
     }
+}
+
+impl Tried {
+    fn looked<'t, E: Effort>(&self, text: &'t str, effort: &E) -> Looked<'t> {
+        let look = effort.look(std::ptr::from_ref(self).addr(), || {
+            let read = self.reach.bytes(text) / E::FAR_BYTES;
+            let compared = self.compared.bytes(text) / COMPARED_BYTES;
+            LOOK + read + compared
+        });
+        Looked { text, looks: Cell::new(0), look }
+    }
+}
+
+/// A search ended without knowing: there was no effort left, or no limit.
+struct Ended;
+
+/// All matches of a text, by a search from a place on that leaves the spans of the next.
+fn all(
+    text: &str,
+    mut found: impl FnMut(&[Option<Span>]) -> bool,
+    mut search: impl FnMut(usize, &mut Spans) -> bool,
+) {
+    let (mut from, mut last) = (0, None);
+    let mut spans = Spans::new();
+    while from <= text.len()
+        && search(from, &mut spans)
+        && let Some((start, end)) = spans.first().copied().flatten()
+    {
+        // No empty match begins where another ends.
+        let is_new = start < end || last != Some(end);
+        from = if start < end { end } else { Input::advance_position(text, end) };
+        last = Some(end);
+        if is_new && !found(&spans) {
+            return;
+        }
+    }
+}
+
+fn compile(body: &str, limit: usize) -> Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(body)
+        .backtrack_limit(limit)
+        .delegate_size_limit(PATTERN_BYTES_MAX)
+        .delegate_dfa_size_limit(PATTERN_BYTES_MAX)
+        .build()
+}
+
+/// Does a program, as it is printed, repeat something that is not taken back: within a group that is found once
+/// (`(?>…)`, `a*+`) or in what must not follow?
+fn repeats_for_good(program: &str) -> bool {
+    let instructions = program.lines().filter_map(|line| line.split_once(": "));
+    let instructions: Vec<&str> = instructions.map(|(_, instruction)| instruction).collect();
+    let number = |text: &str| text.trim_end_matches(')').trim().parse::<usize>().ok();
+    let mut begun = Vec::new();
+    // Where each loop begins, and where it goes back.
+    let (mut loops, mut is_within) = (Vec::new(), false);
+    let has_loop = |loops: &[(usize, usize)], begin: usize| loops.iter().any(|(to, _)| *to > begin);
+    for (at, instruction) in instructions.iter().enumerate() {
+        match instruction.split_once('(') {
+            Some(("Jmp", to)) => {
+                loops.extend(number(to).filter(|to| *to <= at).map(|to| (to, at)));
+            }
+            Some(("Split", to)) => {
+                let mut to = to.split(',').filter_map(number);
+                loops.extend(to.find(|to| *to <= at).map(|to| (to, at)));
+            }
+            _ if *instruction == "BeginAtomic" => begun.push(at),
+            _ if *instruction == "EndAtomic" => {
+                is_within |= begun.pop().is_some_and(|begin| has_loop(&loops, begin));
+            }
+            _ if *instruction == "FailNegativeLookAround" => {
+                // It began where this was to be left.
+                let begin = format!(", {})", at + 1);
+                let begin = instructions[..at]
+                    .iter()
+                    .rposition(|it| it.starts_with("Split(") && it.ends_with(&begin));
+                is_within |= begin.is_none_or(|begin| has_loop(&loops, begin));
+            }
+            _ => {}
+        }
+    }
+    is_within
 }
 
 fn spans_of(captures: &Captures<'_, str>, spans: &mut Spans) {
@@ -329,9 +472,6 @@ fn spans_of(captures: &Captures<'_, str>, spans: &mut Spans) {
             .map(|group| captures.get(group).map(|found| (found.start(), found.end()))),
     );
 }
-
-/// So the engine prints what an automaton finds as a whole.
-const REGULAR: &str = "wrapped Regex";
 
 /// What the engine makes of a pattern, as it prints it: only that tells what is tried, and what automata find.
 fn program(regex: &Regex) -> String {
@@ -375,6 +515,97 @@ mod tests {
         (ALL - effort.0.get(), count)
     }
 
+    fn tried(compiled: &Compiled) -> &Tried {
+        match &compiled.how {
+            How::Tried(tried) => tried,
+            How::Regular(regular) => panic!("{regular:?}"),
+        }
+    }
+
+    /// All places of the first of them in 100 KB held a core for fourteen seconds.
+    #[test]
+    fn what_is_read_again_and_again_is_spent() {
+        for (pattern, part, is_quadratic) in [
+            ("a.*b|a", "a", true),
+            ("a(?=.*b)|a", "a", true),
+            (r#",(?=(?:[^"]*"[^"]*")*[^"]*$)"#, "ann,\"a, b\",42,,x;", true),
+            ("[ab]{0,30000}c|a", "a", true),
+            ("a|a.*b", "a", false),
+            ("a.*b|a", "a\n", false),
+            ("[a-z]|[a-z]+q", "a", false),
+            ("\"[^\"]*\"", "x \"y\", ", false),
+            (r"\w+", "word ", false),
+            (r"(?m)^.*$", "a line\n", false),
+            (",", "a,", false),
+            (r"\b\w+\b", "é wörd ", false),
+        ] {
+            let took = |times: usize| took(pattern, &part.repeat(times)).0;
+            let (one, two) = (took(500), took(1_000));
+            let is_as_told = match is_quadratic {
+                true => 2 * two > 5 * one,
+                false => two < 2 * one + one / 8,
+            };
+            assert!(is_as_told, "{pattern}: {one}, {two}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_taken_back_is_known() {
+        for (pattern, for_good) in [
+            ("(?:(?=a)a)*+b", true),
+            ("(?>(?:(?=a)a)*)b", true),
+            ("(?!(?:(?=a)a)*b)a", true),
+            ("a++b", false),
+            (r"(a)\1", false),
+            ("\"(?:(?!\").)*\"", false),
+            (r"(?s)^(?:(?!END).)*END", false),
+            (r"(?<!a)b", false),
+            (r"(?:(?!a)b)*c", false),
+        ] {
+            let compiled = Compiled::new(pattern).expect("a pattern");
+            let program = program(&compiled.regex);
+            assert_eq!(tried(&compiled).by_place, for_good, "{pattern}: {program}");
+        }
+    }
+
+    /// Each place ran to the end of the text, and the first limit lets a thousand places be tried: two seconds.
+    #[test]
+    fn what_is_not_taken_back_is_bounded() {
+        let compiled = Compiled::new("(?:(?=a)a)*+b").expect("a pattern");
+        let text = "a".repeat(20_000);
+        let effort = Given(Cell::new(1 << 26));
+        assert!(!compiled.is_match(&text, &effort));
+        assert_eq!(effort.0.get(), 0);
+        let looked = tried(&compiled).looked(&text, &effort);
+        assert_eq!(looked.look, LOOK);
+        assert_eq!(
+            compiled.first(&(text + "b"), 0, &Given(Cell::new(1 << 26))),
+            Some(vec![Some((0, 20_001))])
+        );
+        let places: Vec<usize> = [0, 1, 3, 4]
+            .map(|from| {
+                let found = compiled.first("aéb b", from, &Unbounded);
+                found.and_then(|spans| spans[0]).map_or(0, |(start, _)| start)
+            })
+            .to_vec();
+        assert_eq!(places, [3, 3, 3, 5]);
+    }
+
+    /// Texts are compared with what a group found, which may be long.
+    #[test]
+    fn a_look_costs_what_it_may_compare() {
+        for (pattern, reach) in [
+            (r"(\w+)\s+\1", Reach::Words(1)),
+            (r#"(['"])(.*?)\1"#, Reach::Part),
+            (r"(.*)x\1", Reach::Line),
+            (r"(?<x>[^a]+)\k<x>", Reach::End),
+            (r"(?!x)\w+", Reach::Part),
+        ] {
+            let compiled = Compiled::new(pattern).expect("a pattern");
+            assert_eq!(tried(&compiled).compared, reach, "{pattern}: {}", program(&compiled.regex));
+        }
+    }
+
     #[test]
     fn what_no_automaton_finds_is_known() {
         for (pattern, tried) in [
@@ -387,7 +618,7 @@ mod tests {
             (r"\Ga", true),
         ] {
             let compiled = Compiled::new(pattern).expect("a pattern");
-            assert_eq!(compiled.backtracks, tried, "{pattern}");
+            assert_eq!(matches!(compiled.how, How::Tried(_)), tried, "{pattern}");
         }
     }
 
@@ -412,11 +643,9 @@ mod tests {
             (r"(?!x)\p{Zs}+\w", Reach::End),
         ] {
             let compiled = Compiled::new(pattern).expect("a pattern");
-            assert!(compiled.backtracks, "{pattern}");
-            assert_eq!(compiled.reach, reach, "{pattern}: {}", program(&compiled.regex));
+            let tried = tried(&compiled);
+            assert_eq!(tried.reach, reach, "{pattern}: {}", program(&compiled.regex));
         }
-        assert_eq!(longest_run("ab  cde\u{3000} é"), 4);
-        assert_eq!((longest_run(""), longest_run("   "), longest_run("aaaa")), (0, 3, 4));
         let text = "one two two three ".repeat(3_000);
         let (spent, count) = took(r"(\w+)\s+\1", &text);
         assert!(count >= 3_000 && spent < 1_000 * text.len() as u64, "{spent} for {count}");
@@ -428,7 +657,8 @@ mod tests {
         assert_eq!(count, 3);
         assert!((500..5_000).contains(&little), "{little}");
         let (regular, count) = took("a", "ab ab ab");
-        assert_eq!((regular, count), (0, 3));
+        assert_eq!(count, 3);
+        assert!((1..little).contains(&regular), "{regular} of {little}");
         // Thirty bytes that are tried in every way.
         let runaway = format!("{}1bb", "a".repeat(30));
         let (much, count) = took(r"(a*)*\1[xy]$", &runaway);
@@ -455,11 +685,14 @@ mod tests {
             (r"(?<=\p{Ll})(?=\p{Lu})", "fooBarBaz"),
             (r"(a)\1|b*", "aabaaabb"),
             ("(?!x)", "xé x"),
+            ("a*|b", "aab b éa"),
+            ("(a)(x)?|", "aé a"),
+            ("a(?=b)|é*", "abéa"),
+            ("", "é"),
         ] {
             let compiled = Compiled::new(pattern).expect("a pattern");
-            assert!(compiled.backtracks, "{pattern}");
             let mut found = Vec::new();
-            compiled.each(text, &Unbounded, |spans| {
+            compiled.each(text, &Given(Cell::new(1 << 30)), |spans| {
                 found.push(spans.to_vec());
                 true
             });

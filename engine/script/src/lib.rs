@@ -20,6 +20,7 @@
 
 pub mod arith;
 pub mod ast;
+mod automaton;
 mod backtrack;
 pub mod compare;
 pub mod compile;
@@ -37,6 +38,8 @@ mod merge_sort;
 pub mod op;
 pub mod parse;
 pub mod pattern;
+mod reach;
+mod regular;
 pub mod show;
 pub mod types;
 pub mod vm;

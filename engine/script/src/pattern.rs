@@ -5,7 +5,7 @@
 //! in Java, `\Q…\E` quotes, `\h \v \R` and POSIX classes (`\p{Alpha}`) have other names.
 //!
 //! Not here: `\G`, `\X`, canonical equivalence (`CANON_EQ`), and ends of lines other than `\n`. A
-//! search that takes a hundred thousand steps back finds nothing more, where Java would go on.
+//! search that takes more steps back than its effort allows finds nothing more, where Java would go on.
 
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ const PATTERN_MAX: usize = 64 * 1024;
 /// A pattern, compiled.
 #[derive(Clone, Debug)]
 pub struct Pattern {
+    /// As it was written.
+    written: Arc<str>,
     compiled: Arc<Compiled>,
     /// Anchored at both ends.
     whole: Arc<Compiled>,
@@ -72,7 +74,7 @@ impl Pattern {
             })
         };
         let whole = compile(&format!(r"\A(?:{body})\z"))?;
-        Ok(Self { compiled: compile(&body)?, whole })
+        Ok(Self { written: pattern.into(), compiled: compile(&body)?, whole })
     }
 
     fn regex(&self) -> &Regex {
@@ -108,12 +110,12 @@ impl Pattern {
     ) -> Result<(T, usize)> {
         let effort = Considered::of(bytes);
         let found = run(self, &effort);
-        Ok((found, effort.end(self.as_str())?))
+        Ok((found, bytes.saturating_add(effort.spent(self.as_str())?)))
     }
 
-    /// The pattern as the engine has it.
+    /// The pattern as it was written, without its flags.
     pub fn as_str(&self) -> &str {
-        self.regex().as_str()
+        &self.written
     }
 
     /// Does it match somewhere? Not where there is no effort left.
@@ -180,17 +182,20 @@ pub struct Matcher {
     /// The pattern.
     pub pattern: Pattern,
     /// The text.
-    pub text: String,
+    pub text: Arc<str>,
     /// The groups of the last match, in bytes.
     pub spans: Option<Vec<Option<Span>>>,
     /// Where the next search begins.
     pub next: usize,
+    /// What it may do yet, whatever it finds.
+    effort: Considered,
 }
 
 impl Matcher {
     /// At the begin of a text.
     pub fn new(pattern: Pattern, text: &str) -> Self {
-        Self { pattern, text: text.to_owned(), spans: None, next: 0 }
+        let effort = Considered::of(text.len());
+        Self { pattern, text: text.into(), spans: None, next: 0, effort }
     }
 
     /// Memory of its text, in bytes.
@@ -198,9 +203,17 @@ impl Matcher {
         self.text.len()
     }
 
+    /// Bytes of a text that its searches since the last time count as.
+    ///
+    /// # Errors
+    /// All of them together considered too much, and what the last found is of no use.
+    pub fn spent(&self) -> Result<usize> {
+        self.effort.spent(self.pattern.as_str())
+    }
+
     /// The next match.
-    pub fn find(&mut self, effort: &impl Effort) -> bool {
-        self.spans = self.pattern.find_at(&self.text, self.next, effort);
+    pub fn find(&mut self) -> bool {
+        self.spans = self.pattern.find_at(&self.text, self.next, &self.effort);
         match self.spans.as_ref().and_then(|spans| spans[0]) {
             Some((start, end)) => {
                 // An empty match is not found twice.
@@ -213,14 +226,14 @@ impl Matcher {
     }
 
     /// Does all of the text match?
-    pub fn matches(&mut self, effort: &impl Effort) -> bool {
-        self.spans = self.pattern.groups_of_whole(&self.text, effort);
+    pub fn matches(&mut self) -> bool {
+        self.spans = self.pattern.groups_of_whole(&self.text, &self.effort);
         self.spans.is_some()
     }
 
     /// Does the text begin with a match?
-    pub fn looking_at(&mut self, effort: &impl Effort) -> bool {
-        let spans = self.pattern.find_at(&self.text, 0, effort);
+    pub fn looking_at(&mut self) -> bool {
+        let spans = self.pattern.find_at(&self.text, 0, &self.effort);
         self.spans = spans.filter(|spans| spans[0].is_some_and(|(start, _)| start == 0));
         self.spans.is_some()
     }
@@ -574,11 +587,74 @@ mod tests {
                 let used = pattern
                     .used(text.len(), |it, effort| it.matches_somewhere_within(&text, effort))
                     .map(|(is_found, _)| is_found);
-                // Where it would take too much, it says so.
-                let is_right = used.as_ref().map_or(lines >= 1000, |found| *found == is_there);
-                assert!(is_right, "{} in {lines} lines: {used:?}", pattern.as_str());
+                let found = used.map_err(|fault| fault.message);
+                assert_eq!(found, Ok(is_there), "{} in {lines} lines", pattern.as_str());
             }
         }
+    }
+
+    /// Each find has what the ones before left, as each character is counted once in Elasticsearch.
+    #[test]
+    fn all_finds_of_a_matcher_are_one_use() {
+        let pattern = Pattern::java(r"(?:(?=a)a)*+b", "").expect("a pattern");
+        let mut matcher = Matcher::new(pattern, &("a".repeat(1_000) + "b"));
+        let spent = (0..100_000).map(|_| {
+            matcher.next = 0;
+            matcher.find();
+            matcher.spent()
+        });
+        let done: Vec<usize> = spent.map_while(std::result::Result::ok).collect();
+        assert!((10..1_000).contains(&done.len()), "{}", done.len());
+        let words = Pattern::java(r"\w+", "").expect("a pattern");
+        let mut matcher = Matcher::new(words, &"word ".repeat(50_000));
+        let mut count = 0;
+        while matcher.find() {
+            count += 1;
+            assert!(matcher.spent().expect("little") < 1_000);
+        }
+        assert_eq!(count, 50_000);
+        // Each find went through all of the text to know what a look may read.
+        let tried = Pattern::java(r"\w++(?= )", "").expect("a pattern");
+        let mut matcher = Matcher::new(tried, &"word ".repeat(200_000));
+        let mut count = 0;
+        while matcher.find() {
+            count += 1;
+        }
+        assert_eq!(matcher.spent().map(|_| count).map_err(|fault| fault.message), Ok(200_000));
+    }
+
+    /// All of a matcher's, of what is split or replaced.
+    #[test]
+    fn what_reads_to_the_end_each_time_is_refused_in_long_texts() {
+        for (pattern, part, fits) in [
+            ("a.*b|a", "a", 1_000),
+            ("a(?=.*b)|a", "a", 1_000),
+            (r#",(?=(?:[^"]*"[^"]*")*[^"]*$)"#, "ann,\"a, b\",42,,x;", 60),
+        ] {
+            let pattern = Pattern::java(pattern, "").expect("a pattern");
+            let used = |times: usize| {
+                let text = part.repeat(times);
+                let used = pattern.used(text.len(), |it, effort| {
+                    let mut found = 0;
+                    it.each_within(&text, effort, |_| {
+                        found += 1;
+                        true
+                    });
+                    found
+                });
+                used.map(|(found, _)| found).map_err(|fault| fault.kind)
+            };
+            assert!(used(fits).is_ok_and(|found| found >= fits), "{}", pattern.as_str());
+            assert!(used(100_000 / part.len()).is_err(), "{}", pattern.as_str());
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_told_as_it_was_written() {
+        let pattern = Pattern::java(r"\d+\s\Q.\E", "CASE_INSENSITIVE").expect("a pattern");
+        assert_eq!(pattern.as_str(), r"\d+\s\Q.\E");
+        let fault = Pattern::java(r"\d+(", "").expect_err("it is open").message;
+        assert!(fault.is_some_and(|it| it.starts_with(r"cannot use the pattern [\d+(]: ")));
     }
 
     #[test]

@@ -74,6 +74,11 @@ pub(super) fn spend(steps: u64) -> Flow {
     }
 }
 
+/// Does it matter how much is done?
+pub(super) fn is_bounded() -> bool {
+    LEFT.get() != UNBOUNDED
+}
+
 /// Are so many steps left?
 pub(super) fn has(steps: u64) -> bool {
     let left = LEFT.get();

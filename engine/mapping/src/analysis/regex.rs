@@ -22,10 +22,17 @@ pub fn replacement(text: &str, pattern: &Pattern) -> Result<Replacement> {
     Replacement::java(text, pattern).map_err(failed)
 }
 
-/// Searches by backtracking count as all that analyses do ([`super::effort`]), and end where too much was done.
+/// Searches by backtracking, and what others read twice, count as all that analyses do ([`super::effort`]), and end where too much was done.
 pub(crate) struct Counted;
 
 impl Effort for Counted {
+    /// That is [`PATTERN`].
+    const COUNTS_WAY: bool = false;
+
+    fn counts(&self) -> bool {
+        effort::is_bounded()
+    }
+
     fn has(&self, steps: u64) -> bool {
         effort::has(steps)
     }

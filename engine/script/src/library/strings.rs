@@ -444,15 +444,14 @@ pub(super) fn pattern(
         };
     }
     let Object::Matcher(matcher) = heap.get_mut(at)? else { return Ok(None) };
-    let effort = Considered::of(matcher.len_bytes());
     let searched = match (name, arguments) {
-        ("find", []) => Some(matcher.find(&effort)),
-        ("matches", []) => Some(matcher.matches(&effort)),
-        ("lookingAt", []) => Some(matcher.looking_at(&effort)),
+        ("find", []) => Some(matcher.find()),
+        ("matches", []) => Some(matcher.matches()),
+        ("lookingAt", []) => Some(matcher.looking_at()),
         _ => None,
     };
     if let Some(is_found) = searched {
-        let bytes = effort.end(matcher.pattern.as_str())?;
+        let bytes = matcher.spent()?;
         heap.spend(bytes);
         return bool(is_found);
     }
@@ -489,8 +488,11 @@ pub(super) fn pattern(
             match (name, span) {
                 ("group", Some((start, end))) => heap.string(&matcher.text[*start..*end]).map(Some),
                 ("group", None) => Ok(Some(Value::Null)),
-                ("start", Some((start, _))) => number(java::unit_at(&matcher.text, *start)),
-                (_, Some((_, end))) => number(java::unit_at(&matcher.text, *end)),
+                (_, Some((start, end))) => {
+                    let at = if name == "start" { *start } else { *end };
+                    heap.spend(at);
+                    number(java::unit_at(&matcher.text, at))
+                }
                 (_, None) => Ok(Some(Value::Int(-1))),
             }
         }
@@ -498,8 +500,7 @@ pub(super) fn pattern(
             let with = Replacement::java(&text(heap, *with)?, &matcher.pattern)?;
             let all = name == "replaceAll";
             let done = replaced(heap, &matcher.pattern, &matcher.text, &with, all)?;
-            let done = done.unwrap_or(matcher.text);
-            heap.string(&done).map(Some)
+            heap.string(done.as_deref().unwrap_or(&matcher.text)).map(Some)
         }
         ("hitEnd", []) => bool(matcher.next >= matcher.text.len()),
         _ => Ok(None),
