@@ -1,6 +1,7 @@
 //! Files: direct, aligned writes; whole-file saves by rename; shared read-only maps.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::{Bytes, Result};
 
@@ -57,13 +58,22 @@ pub trait Disk: Clone + 'static {
     /// What a folder holds, sorted by name.
     async fn list(&self, path: &Path) -> Result<Vec<Entry>>;
 
-    /// A number for each folder that is another one once a name came or went in it, or one of its files was
-    /// written, cut or took another's place: whoever keeps what they said need not read them again as long as it
-    /// stays. What cannot be looked at counts as not there.
-    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>>;
+    /// A number for each of these that is another one once a name came or went in the folder, or one of its files
+    /// that are watched was written, cut or took another's place: whoever keeps what they said need not read them
+    /// again as long as it stays. What cannot be looked at counts as not there.
+    async fn marks(&self, watched: Vec<Watched>) -> Result<Vec<u64>>;
 
     /// Bytes that an unprivileged writer may still use on the file system of `path`.
     async fn free_bytes(&self, path: &Path) -> Result<u64>;
+}
+
+/// What [`Disk::marks`] looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The names of files in it.
+    pub names: Arc<[String]>,
 }
 
 /// An open file. Dropping it closes it.

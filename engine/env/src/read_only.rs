@@ -3,9 +3,9 @@
 //! Removing the rest of an interrupted save is passed over in silence, so that readers that tidy up
 //! first go on; every other change is refused.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::disk::Entry;
+use crate::disk::{Entry, Watched};
 use crate::{Bytes, Disk, Env, Error, ErrorKind, Result, WithDisk};
 
 /// An `E` whose files cannot be changed by name.
@@ -68,8 +68,8 @@ impl<D: Disk> Disk for ReadOnlyDisk<D> {
         self.0.list(path).await
     }
 
-    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
-        self.0.marks(folders).await
+    async fn marks(&self, watched: Vec<Watched>) -> Result<Vec<u64>> {
+        self.0.marks(watched).await
     }
 
     async fn free_bytes(&self, path: &Path) -> Result<u64> {

@@ -36,7 +36,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use env::disk::Entry;
+use env::disk::{Entry, Watched};
 use env::meter::Timed;
 use env::{Bytes, Disk, Error, ErrorKind, File, Random, Result};
 use glommio::GlommioError;
@@ -215,19 +215,24 @@ fn entries(path: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// What the file system says of a folder and of the files in it. Each write changes a time of its file, and
+/// What the file system says of a folder and of some files in it. Each write changes a time of its file, and
 /// whoever sets that back changes another time.
-fn mark(folder: &Path) -> u64 {
-    let of = |meta: std::fs::Metadata| {
-        let written = (meta.mtime(), meta.mtime_nsec());
-        (meta.ino(), meta.len(), written, (meta.ctime(), meta.ctime_nsec()))
-    };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> =
-        entries.map(|entry| (entry.file_name(), entry.metadata().ok().map(of))).collect();
-    files.sort_unstable();
+fn mark(watched: &Watched) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (folder.metadata().ok().map(of), files).hash(&mut hasher);
+    let mut path = watched.folder.clone();
+    let mut note = |path: &Path| {
+        let of = |meta: std::fs::Metadata| {
+            let written = (meta.mtime(), meta.mtime_nsec());
+            (meta.ino(), meta.len(), written, (meta.ctime(), meta.ctime_nsec()))
+        };
+        path.metadata().ok().map(of).hash(&mut hasher);
+    };
+    note(&path);
+    for name in watched.names.iter() {
+        path.push(name);
+        note(&path);
+        path.pop();
+    }
     hasher.finish()
 }
 
@@ -311,8 +316,8 @@ impl Disk for RuntimeDisk {
         self.call("listing", path, entries).await
     }
 
-    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
-        let job = move || folders.iter().map(|folder| mark(folder)).collect();
+    async fn marks(&self, watched: Vec<Watched>) -> Result<Vec<u64>> {
+        let job = move || watched.iter().map(mark).collect();
         self.files.run("looking at folders", job).await
     }
 

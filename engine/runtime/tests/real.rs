@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use env::disk::Watched;
 use env::leftovers::Leaving;
 use env::{Bytes, Clock, Disk, Env, ErrorKind, File, Random, Spawn, Stream};
 use runtime::net::{Handed, Listener, Socket};
@@ -251,8 +252,9 @@ fn what_changes_in_a_folder_changes_its_mark() {
             }
         }
         let marks = async || {
-            let folders = vec![one.clone(), other.clone()];
-            disk.marks(folders, &["a", "b"]).await.expect("a worker")
+            let names: Arc<[String]> = ["a", "b"].map(str::to_owned).into();
+            let watch = |folder: &PathBuf| Watched { folder: folder.clone(), names: names.clone() };
+            disk.marks(vec![watch(&one), watch(&other)]).await.expect("a worker")
         };
         let first = marks().await;
         assert_eq!((first.len(), marks().await), (2, first.clone()), "nothing happened");

@@ -3,13 +3,14 @@
 //! Always true
 //! 1. Nothing is changed, and nothing of what lies in segments or in the log is read: a manifest, the heads of the
 //!    files that say which documents are alive, and those of the log's files.
-//! 2. What was read goes with the mark that its folder had before ([`Disk::marks`]): as long as that stays, it
-//!    need not be read again.
+//! 2. What was read goes with the mark that its folder and its files had before ([`Disk::marks`]): as long as that
+//!    stays, it need not be read again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use base::ShardId;
-use env::disk::Entry;
+use env::disk::{Entry, Watched};
 use env::{Disk, Env, File};
 use segment::Live;
 
@@ -25,16 +26,18 @@ pub struct Resting {
     /// Documents, bytes, segments and numbers, each as they were when it was last written down, which an
     /// orderly stop does. What was counted while it was open is 0.
     pub stats: Stats,
-    /// What its folder was marked with before.
+    /// What lay in its folder.
+    pub watched: Watched,
+    /// What that was marked with before.
     pub mark: u64,
 }
 
-/// The marks of some folders of shards, to be compared with those of [`Resting`].
+/// The marks of what was watched of some shards, to be compared with those of [`Resting`].
 ///
 /// # Errors
 /// Nobody has time to look.
-pub async fn marks<E: Env>(env: &E, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
-    Ok(env.disk().marks(folders).await?)
+pub async fn marks<E: Env>(env: &E, watched: Vec<Watched>) -> Result<Vec<u64>> {
+    Ok(env.disk().marks(watched).await?)
 }
 
 /// Looks whether a shard that is not open stands, as far as can be told without reading what lies in its segments
@@ -44,11 +47,20 @@ pub async fn marks<E: Env>(env: &E, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
 /// # Errors
 /// What is missing or damaged; a folder that cannot be read.
 pub async fn look<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<Resting> {
-    let mark = marks(env, vec![dir.to_owned()]).await?.first().copied().unwrap_or_default();
+    // Of a folder that is not there the manifest is missed.
+    let names = names_of(&env.disk().list(dir).await.unwrap_or_default());
+    let watched = Watched { folder: dir.to_owned(), names };
+    let mark = marks(env, vec![watched.clone()]).await?.first().copied().unwrap_or_default();
     let (manifest, entries) = footing(env, dir, id).await?;
+    // What came in between is not in the mark, so it is looked at again.
+    let mark = if names_of(&entries) == watched.names { mark } else { 0 };
     check_files(dir, &manifest, &entries)?;
     wal::look(env, dir, id, &entries).await.map_err(consensus::Error::from)?;
-    Ok(Resting { stats: figures(env, dir, &manifest).await?, mark })
+    Ok(Resting { stats: figures(env, dir, &manifest).await?, watched, mark })
+}
+
+fn names_of(entries: &[Entry]) -> Arc<[String]> {
+    entries.iter().map(|entry| entry.name.clone()).collect()
 }
 
 /// Are the files that the manifest names there, and as long as it says?

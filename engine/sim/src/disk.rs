@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use env::disk::Entry;
+use env::disk::{Entry, Watched};
 use env::{Bytes, Disk, Error, ErrorKind, File, Result};
 
 use crate::fault::Call;
@@ -128,10 +128,10 @@ impl Disk for SimDisk {
         self.call(Call::Look, path, move |storage| storage.list(&whole)).await
     }
 
-    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
-        let first = folders.first().cloned().unwrap_or_default();
+    async fn marks(&self, watched: Vec<Watched>) -> Result<Vec<u64>> {
+        let first = watched.first().map(|one| one.folder.clone()).unwrap_or_default();
         self.call(Call::Look, &first, move |storage| {
-            Ok(folders.iter().map(|folder| storage.mark(folder)).collect())
+            Ok(watched.iter().map(|one| storage.mark(&one.folder, &one.names)).collect())
         })
         .await
     }

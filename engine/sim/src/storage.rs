@@ -186,11 +186,13 @@ impl Storage {
 
     /// What a folder holds: name, whether it is a folder, length.
     /// A number that is another one once the folder has other names, or one of these files other bytes.
-    pub(crate) fn mark(&self, folder: &Path) -> u64 {
+    pub(crate) fn mark(&self, folder: &Path, names: &[String]) -> u64 {
         let mut hasher = DefaultHasher::new();
         for entry in self.list(folder).unwrap_or_default() {
-            let id = self.open(&folder.join(&entry.name)).ok();
-            (entry.name, entry.is_dir, entry.len).hash(&mut hasher);
+            (entry.name, entry.is_dir).hash(&mut hasher);
+        }
+        for name in names {
+            let id = self.open(&folder.join(name)).ok();
             id.and_then(|id| self.read(id, 0, self.len(id) as usize)).hash(&mut hasher);
         }
         hasher.finish()

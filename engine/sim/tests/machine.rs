@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use env::disk::Watched;
 use env::{Bytes, Clock, Disk, Env, ErrorKind, File, Random, Spawn, Stream};
 use sim::{Call, Lie, Sim, SimEnv};
 
@@ -46,19 +47,23 @@ fn the_same_seed_gives_the_same_trace() {
 }
 
 #[test]
-fn a_mark_tells_of_names_and_of_the_bytes_of_files() {
+fn a_mark_tells_of_names_and_of_the_bytes_of_some_files() {
     let sim = Sim::new(1);
     for name in ["a", "b", "c"] {
         sim.plant(format!("/data/{name}"), b"one");
     }
     let mark = || {
         let env = sim.env();
-        let folders = vec![Path::new("/data").to_owned(), Path::new("/none").to_owned()];
-        sim.run(async move { env.disk().marks(folders).await.expect("a disk") })
+        let names = ["a", "b"].map(str::to_owned);
+        let watch = |folder: &str| Watched { folder: folder.into(), names: names.clone().into() };
+        let watched = vec![watch("/data"), watch("/none")];
+        sim.run(async move { env.disk().marks(watched).await.expect("a disk") })
     };
     let first = mark();
     assert_eq!((first.len(), mark()), (2, first.clone()), "nothing happened");
     let mut seen = vec![first[0]];
+    sim.plant("/data/c", b"two");
+    assert_eq!(mark(), first, "this one is not asked for");
     sim.plant("/data/b", b"two");
     seen.push(mark()[0]);
     sim.plant("/data/d", b"new");

@@ -32,13 +32,12 @@ impl<E: Env> Core<E> {
         indices: impl Iterator<Item = &'a Index>,
     ) {
         let directory = self.directory();
-        let (mut known, mut folders) = (Vec::new(), Vec::new());
+        let (mut known, mut watched) = (Vec::new(), Vec::new());
         for index in indices.filter(|index| !index.open) {
-            let folder = self.shared.index_dir(index.uuid);
             for number in 0..index.settings.shard_count() {
                 if let Some(resting) = directory.resting(index, number) {
                     known.push((ShardId { index: index.uuid, number }, resting.mark));
-                    folders.push(folder.join(number.to_string()));
+                    watched.push(resting.watched.clone());
                 }
             }
         }
@@ -46,7 +45,7 @@ impl<E: Env> Core<E> {
             return;
         }
         // Where nobody has time to look, what is known is as good as it gets.
-        let Ok(marks) = shard::marks(&self.env, folders).await else { return };
+        let Ok(marks) = shard::marks(&self.env, watched).await else { return };
         let changed = known.into_iter().zip(marks).filter(|((_, mark), now)| mark != now);
         let shards: Vec<ShardId> = changed.map(|((shard, _), _)| shard).collect();
         if shards.is_empty() {

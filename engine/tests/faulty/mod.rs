@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use env::disk::Entry;
+use env::disk::{Entry, Watched};
 use env::{Bytes, Disk, Env, Error, ErrorKind, File, Result, WithDisk};
 
 /// What goes wrong.
@@ -172,8 +172,8 @@ impl<D: Disk> Disk for FaultyDisk<D> {
         self.disk.list(path).await
     }
 
-    async fn marks(&self, folders: Vec<PathBuf>) -> Result<Vec<u64>> {
-        self.disk.marks(folders).await
+    async fn marks(&self, watched: Vec<Watched>) -> Result<Vec<u64>> {
+        self.disk.marks(watched).await
     }
 
     async fn free_bytes(&self, path: &Path) -> Result<u64> {
