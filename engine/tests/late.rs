@@ -82,7 +82,77 @@ fn a_plan_that_took_the_time_finds_nothing_and_says_so() {
                 assert_eq!(late.result.total.expect("counted").value, 0, "{body:?}");
                 assert_eq!(shape(&late), shape(&whole), "{body:?}");
                 assert_eq!(late.suggest.len(), whole.suggest.len(), "{body:?}");
+                let whole_or_none = SearchCall { partial_results: false, ..asked("0ms") };
+                let failed = core.search(&Everything, &whole_or_none).await;
+                let failed = failed.expect_err("no part of it is taken");
+                assert_eq!(
+                    (failed.status, &*failed.kind),
+                    (504, "search_phase_execution_exception")
+                );
+                let mut reasons = failed.failed_shards.iter().map(|it| &*it.reason.kind);
+                assert!(reasons.len() > 0, "{body:?}");
+                assert!(reasons.all(|kind| kind == "search_timeout_exception"), "{body:?}");
+                let whole_or_none = SearchCall { partial_results: false, ..asked("1h") };
+                let whole = core.search(&Everything, &whole_or_none).await;
+                assert!(!whole.expect("there is time").timed_out, "{body:?}");
             }
+        }
+    });
+}
+
+/// The query was in time, and what came behind it knew of no time: the second scores, and what is suggested.
+#[test]
+fn what_comes_behind_the_query_ends_with_the_time_of_the_search() {
+    let sim = Sim::new(12);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start_all(&env, common::config()).await.expect("a healthy disk");
+        let core = &cores[0];
+        let settings = json!({"settings": {"index.number_of_shards": 1}});
+        core.create_index(&Everything, "a1", &settings).await.expect("a good name");
+        let items = (0..DOCS).map(|at| WriteItem {
+            source: Bytes::from(json::to_vec(&json!({"t": (format!("all w{at}")), "n": (at as u64)}))),
+            ..WriteItem::new(WriteAction::Index, "a1", at.to_string())
+        });
+        let items = items.collect();
+        core.bulk(&Everything, BulkRequest { items, refresh: Refresh::Now }).await;
+        let query = json!({"match": {"t": "all"}});
+        let words: Vec<String> = (0..1_000).map(|at| format!("w{at}")).collect();
+        let words = words.join(" ");
+        let long = json!({"window_size": 50, "query": {"rescore_query": {"match": {"t": words}}}});
+        let last = json!({"window_size": 50, "query": {"rescore_query": {"match": {"t": "w7 w8"}}}});
+        let rescored = json!({"query": (query.clone()), "rescore": [(long.clone()), (long.clone()), (long.clone()), long, last]});
+        let suggested = json!({"query": (query.clone()), "suggest": {"s": {"text": "w1x", "term": {"field": "t", "min_word_length": 2}}}});
+        let ids = |reply: &SearchReply| -> Vec<String> {
+            reply.result.hits.iter().filter_map(|hit| hit.id.clone()).collect()
+        };
+        let asked = |body: &Value, timeout: &str| call(body, &[("timeout", timeout)]);
+        let first = core.search(&Everything, &asked(&json!({"query": query}), "1h")).await;
+        let first = ids(&first.expect("a good request"));
+        for body in [&rescored, &suggested] {
+            let whole = core.search(&Everything, &asked(body, "1h")).await.expect("a good request");
+            let offers = whole.suggest.first().map_or(0, |suggested| suggested.entries.len());
+            assert!(ids(&whole) != first || offers > 0);
+            let mut ends = 0;
+            for ms in (1..7).cycle().take(60) {
+                let timeout = format!("{ms}ms");
+                let late = core.search(&Everything, &asked(body, &timeout)).await.expect("a part");
+                let found = late.suggest.first().map_or(0, |suggested| suggested.entries.len());
+                if late.timed_out {
+                    let is_of_query = ids(&late) == first && found == 0;
+                    assert!(is_of_query || late.result.hits.is_empty(), "{ms}");
+                    ends += usize::from(is_of_query);
+                    assert_eq!(late.suggest.len(), whole.suggest.len(), "{ms}");
+                } else {
+                    assert_eq!((ids(&late), found), (ids(&whole), offers), "{ms}");
+                }
+                let whole_or_none = SearchCall { partial_results: false, ..asked(body, &timeout) };
+                match core.search(&Everything, &whole_or_none).await {
+                    Ok(whole_or_none) => assert!(!whole_or_none.timed_out, "{ms}"),
+                    Err(failed) => assert_eq!(failed.status, 504, "{ms}"),
+                }
+            }
+            assert!(ends > 0, "the time ends behind the query now and then");
         }
     });
 }

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use env::budget::Taken;
-use mapping::analysis::{Analyzer, ON, STOP, Scratch, Tokenizer};
+use mapping::analysis::{Analyzer, ON, STOP, Scratch, Tokenizer, effort};
 use mapping::{Field, Kind as Type, Mapping};
 use segment::View;
 
 use crate::error::{Error, Kind, Result};
 use crate::fetch::{collect, sources};
-use crate::suggest::dictionary::Dictionary;
+use crate::suggest::dictionary::{Awaited, Dictionary};
 
 /// Tokens of one document at most.
 const TOKENS_MAX: usize = 1_000_000;
@@ -150,6 +150,8 @@ fn term_bytes(name: &str) -> usize {
 /// Memory that is taken while places are found.
 struct Room<'t> {
     taken: &'t mut Taken,
+    /// Does somebody still wait for them?
+    awaited: Awaited<'t>,
     /// One part in so many of what is paid is needed.
     part: usize,
     owed_bytes: usize,
@@ -161,7 +163,7 @@ impl Room<'_> {
     fn pay(&mut self, bytes: usize) -> bool {
         self.owed_bytes += bytes / self.part;
         if self.owed_bytes >= STEP_BYTES && !self.is_full {
-            self.is_full = !self.taken.grow(self.owed_bytes);
+            self.is_full = !(self.awaited)() || !self.taken.grow(self.owed_bytes);
             self.owed_bytes = 0;
         }
         !self.is_full
@@ -169,7 +171,8 @@ impl Room<'_> {
 }
 
 /// The vectors of a document's text. `memory` grows by what they take, and by as much for the text that they
-/// become. This may take seconds: it is for a worker.
+/// become. This may take seconds: it is for a worker, and ends where it is `awaited` no longer, as where
+/// there is no memory.
 ///
 /// # Errors
 /// An analyzer that is not there, a damaged segment, no memory.
@@ -179,6 +182,7 @@ pub fn vectors(
     view: &View,
     request: &Request,
     memory: &mut Taken,
+    awaited: Awaited<'_>,
 ) -> Result<Vec<Vector>> {
     let tree_bytes = TREE_BYTES * source.len();
     if !memory.grow(tree_bytes) {
@@ -214,12 +218,12 @@ pub fn vectors(
         };
         // Where a filter chooses, hardly any become text.
         let part = if request.filter.is_some() { 2 } else { 1 };
-        let mut room = Room { taken: memory, part, owed_bytes: 0, is_full: false };
+        let mut room = Room { taken: memory, awaited, part, owed_bytes: 0, is_full: false };
         let places = places(&values, &analyzer, gap, &field, place_bytes, &mut room);
-        if room.is_full {
+        if room.is_full || effort::is_exhausted() {
             return Err(no_memory());
         }
-        let vector = vector(&name, &field, places, view, request)?;
+        let vector = vector(&name, &field, places, view, request, awaited)?;
         // What a filter left out is gone.
         memory.shrink_to(before.saturating_add(vector.needed_bytes()));
         found.push(vector);
@@ -330,9 +334,10 @@ fn vector(
     places: Places,
     view: &View,
     request: &Request,
+    awaited: Awaited<'_>,
 ) -> Result<Vector> {
     let stats = view.field_stats(field.no);
-    let dictionary = Dictionary { view, field: field.no };
+    let dictionary = Dictionary { view, field: field.no, awaited };
     // A vector that the mapping keeps holds no more than that says.
     let kept = keeps(field).unwrap_or("with_positions_offsets");
     let positions = request.positions && kept.contains("positions");

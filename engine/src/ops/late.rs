@@ -1,5 +1,5 @@
 //! Searches whose time ends before their plans are made: what was not planned by then finds nothing, and the
-//! answer says so (`timed_out`).
+//! answer says so (`timed_out`); or the search fails, where no part of an answer is taken.
 //!
 //! Always true
 //! 1. A deadline that has passed stays so: where one plan was given up, no slice of the search takes a step.
@@ -15,6 +15,7 @@ use search::SearchRequest;
 use search::ast::{Node, Query};
 
 use crate::core::Core;
+use crate::error::Error;
 
 /// Nobody sets an alarm for what is further away.
 const ALARM_MAX: Duration = Duration::from_secs(3_600);
@@ -42,6 +43,11 @@ impl<E: Env> Core<E> {
         })
         .await
     }
+}
+
+/// A shard had no time left, and who asked takes no part of an answer.
+pub(super) fn too_late() -> Error {
+    Error::new(504, "search_timeout_exception", "Time exceeded")
 }
 
 /// The request as an index meets it for which no time is left: nothing is looked for.

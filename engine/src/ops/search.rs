@@ -34,6 +34,7 @@ use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::explain::OpenPlans;
 use super::footprint::{HIT_BYTES, hit_bytes};
+use super::late;
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::slow::{Asked, Phase, Source};
 use super::suggest::Suggested;
@@ -416,10 +417,19 @@ impl<E: Env> Core<E> {
         }
         if !request.rescore.is_empty() {
             for (at, view, bounds) in second {
-                let rescored = self.rescore(request, &mut partials, at, &view, &bounds).await?;
+                let own = (at, &view, &*bounds);
+                let rescored = self.rescore(request, &mut partials, own, deadline).await?;
                 targets[at as usize].rescored = rescored;
                 self.env.spawn().yield_if_needed().await;
             }
+        }
+        if !partial_results && partials.iter().any(|(_, partial)| partial.timed_out) {
+            for (at, _) in partials.iter().filter(|(_, partial)| partial.timed_out) {
+                watched.fail(targets[*at as usize].shard());
+                shards.note(&targets[*at as usize], late::too_late());
+            }
+            watched.done();
+            return Err(self.failed_in("query", &shards));
         }
         watched.done();
         let merged = self.merged(request, partials).await?;
@@ -468,14 +478,14 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    /// Gives the best hits of one shard second scores; where scores are explained, tells which.
+    /// Gives the best hits of one shard second scores; where scores are explained, tells which. Where the time ends,
+    /// they keep those that they have, and the shard has timed out.
     async fn rescore(
         &self,
         request: &SearchRequest,
         partials: &mut [(u32, search::result::Partial)],
-        at: u32,
-        view: &Arc<View>,
-        bounds: &[Arc<Bound>],
+        (at, view, bounds): (u32, &Arc<View>, &[Arc<Bound>]),
+        deadline: Option<Duration>,
     ) -> Result<Vec<Rescored>> {
         let mut own: Vec<&mut search::result::Partial> = partials
             .iter_mut()
@@ -484,20 +494,34 @@ impl<E: Env> Core<E> {
             .collect();
         let mut hits = search::phase::best_of_shard(request.window(), &mut own);
         let mut rescored = Vec::new();
-        if hits.is_empty() {
+        let Some(first) = own.first_mut().filter(|_| !hits.is_empty()) else {
             return Ok(rescored);
-        }
+        };
+        let goes_on = async || {
+            self.env.spawn().yield_if_needed().await;
+            !self.is_late(deadline)
+        };
+        let before = deadline.map(|_| hits.clone());
         for (asked, bound) in request.rescore.iter().zip(bounds) {
-            let plan = self.weigh(bound, view).await?;
+            let Some(plan) = self.weigh_until(bound, view, view, deadline).await? else {
+                first.timed_out = true;
+                break;
+            };
             let top = &hits[..hits.len().min(asked.window as usize)];
-            if request.explain {
-                let docs = top.iter().map(|hit| (hit.segment, hit.doc)).collect();
-                rescored.push(Rescored { plan: Arc::clone(&plan), docs });
+            let docs = top.iter().map(|hit| (hit.segment, hit.doc));
+            let explained = request.explain.then(|| docs.collect());
+            let is_scripted = request.scripted;
+            let done = search::phase::rescore(asked, &plan, &mut hits, is_scripted, &goes_on);
+            if !done.await.map_err(|error| damaged(&error))? {
+                first.timed_out = true;
+                break;
             }
-            search::phase::rescore(asked, &plan, &mut hits).map_err(|error| damaged(&error))?;
+            rescored.extend(explained.map(|docs| Rescored { plan, docs }));
         }
-        if let Some(first) = own.first_mut() {
-            first.hits = hits;
+        first.hits = hits;
+        if let Some(before) = before.filter(|_| first.timed_out) {
+            first.hits = before;
+            rescored.clear();
         }
         Ok(rescored)
     }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use env::{Env, Spawn};
 use mapping::analysis::effort::{Exhausted, within};
@@ -9,7 +10,7 @@ use search::fetch::Columns;
 use search::plan::Plan;
 use search::request::SearchRequest;
 use search::result::Hit;
-use search::suggest::{Entry, Suggestion, merge};
+use search::suggest::{Awaited, Entry, Suggestion, merge};
 
 use super::effort::{self, STEPS_MAX, STEPS_SHORT};
 use super::meaning::{State, Target};
@@ -18,6 +19,9 @@ use super::slow::Watched;
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
+
+/// Too many jobs wait.
+const BUSY: &str = "too many searches wait for a worker";
 
 /// The answer to one suggestion.
 #[derive(Clone, Debug)]
@@ -33,16 +37,18 @@ pub struct Suggested {
 }
 
 impl<E: Env> Core<E> {
-    /// What is suggested beside the hits. Walks through dictionaries take what they take, so a worker does them.
+    /// What is suggested beside the hits, and whether the time ended before: there is nothing in it then. Walks through
+    /// dictionaries take what they take, so a worker does them, as long as it is wanted.
     pub(super) async fn suggested(
         self: &Rc<Self>,
         request: &Arc<SearchRequest>,
         targets: &[Target],
         shards: &mut Shards,
         mut watched: Option<&mut Watched<E>>,
-    ) -> Result<Vec<Suggested>> {
+        deadline: Option<Duration>,
+    ) -> Result<(Vec<Suggested>, bool)> {
         if request.suggest.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
         let mut views = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter().enumerate() {
@@ -51,16 +57,31 @@ impl<E: Env> Core<E> {
             }
         }
         let asked = request.suggest.clone();
-        let job = Arc::new(move |steps: u64| within(steps, || gather(&asked, &views)));
-        let busy = |_| Error::rejected("too many searches wait for a worker");
-        let short = Arc::clone(&job);
-        let short = move || short(STEPS_SHORT);
-        let mut done = self.env.spawn().work_short(short).await.map_err(busy)?;
-        if done.is_err() {
-            done = self.work_in_turn(move || job(STEPS_MAX)).await.map_err(busy)?;
-        }
-        let ((merged, failed), _): (Gathered, _) =
-            done.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?;
+        // It goes where this is given up, too.
+        let waiting = Arc::new(());
+        let wanted = Arc::downgrade(&waiting);
+        let job = move |steps: u64| {
+            within(steps, || gather(&asked, &views, &|| wanted.strong_count() > 0))
+        };
+        let work = async {
+            let (job, busy) = (Arc::new(job), |_| Error::rejected(BUSY));
+            let short = Arc::clone(&job);
+            let done = self.env.spawn().work_short(move || short(STEPS_SHORT)).await;
+            match done.map_err(busy)? {
+                Err(Exhausted) => self.work_in_turn(move || job(STEPS_MAX)).await.map_err(busy),
+                done => Ok(done),
+            }
+        };
+        let done = match self.is_late(deadline) {
+            true => None,
+            false => self.in_time(deadline, work).await,
+        };
+        drop(waiting);
+        let is_late = done.is_none();
+        let (merged, failed): Gathered = match done {
+            Some(done) => done?.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?.0,
+            None => (request.suggest.iter().map(|_| Vec::new()).collect(), Vec::new()),
+        };
         for (target, error) in failed {
             let target = &targets[target as usize];
             if let Some(watched) = &mut watched {
@@ -85,20 +106,24 @@ impl<E: Env> Core<E> {
             let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
             suggested.push(Suggested { name, kind, entries, hits });
         }
-        Ok(suggested)
+        Ok((suggested, is_late))
     }
 }
 
 /// Entries of each suggestion, and the shards that failed.
-pub(super) type Gathered = (Vec<Vec<Entry>>, Vec<(u32, Error)>);
+type Gathered = (Vec<Vec<Entry>>, Vec<(u32, Error)>);
 
 /// What the shards say, one suggestion after the other, and the shards that failed.
-pub(super) fn gather(asked: &[Suggestion], shards: &[(u32, Arc<Plan>, Arc<Columns>)]) -> Gathered {
+fn gather(
+    asked: &[Suggestion],
+    shards: &[(u32, Arc<Plan>, Arc<Columns>)],
+    awaited: Awaited<'_>,
+) -> Gathered {
     let (mut merged, mut failed) = (Vec::with_capacity(asked.len()), Vec::new());
     for (at, suggestion) in asked.iter().enumerate() {
         let mut found = Vec::with_capacity(shards.len());
         for (target, plan, columns) in shards {
-            match columns.suggest.get(at).map(|bound| bound.run(&plan.view, *target)) {
+            match columns.suggest.get(at).map(|bound| bound.run(&plan.view, *target, awaited)) {
                 Some(Ok(entries)) => found.push(entries),
                 Some(Err(error)) => failed.push((*target, failure::of_search(error))),
                 None => {}

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use env::budget::Taken;
 use env::{Bytes, Clock, Env};
+use mapping::analysis::effort::{Exhausted, within};
 use search::vectors::{Request, Vector, vectors};
 
 use super::document::GetRequest;
+use super::effort::{self, STEPS_MAX};
 use super::search::{SearchCall, damaged};
 use super::{IndicesOptions, failure};
 use crate::core::Core;
@@ -53,7 +55,7 @@ impl<E: Env> Core<E> {
     /// documents of a request share it, and the shard and the document of one do.
     ///
     /// # Errors
-    /// A missing index, an analyzer that is not there, a shard that does not serve.
+    /// A missing index, an analyzer that is not there, a shard that does not serve, too much to do.
     pub async fn term_vectors(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -114,18 +116,25 @@ impl<E: Env> Core<E> {
         if let Some(source) = source {
             let view = shard.view?;
             let lease = self.lease.clone();
+            // It goes where the request is given up.
+            let waiting = Arc::new(());
+            let wanted = Arc::downgrade(&waiting);
             let job = move || {
                 let Some(mut memory) = lease.take(0) else {
                     return Err(Error::no_memory("term_vectors", 0, lease.total_bytes()));
                 };
-                let found = vectors(&source, &mapping, &view, &request, &mut memory);
+                let wanted = || wanted.strong_count() > 0;
+                let find = || vectors(&source, &mapping, &view, &request, &mut memory, &wanted);
+                let found = within(STEPS_MAX, find);
+                let (found, _) = found.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?;
                 let found = found.map_err(failure::of_search)?;
                 match view.fault() {
                     Some(damage) => Err(damaged(damage)),
                     None => Ok((found, memory)),
                 }
             };
-            let done = self.work(job).await;
+            let done = self.work_in_turn(job).await;
+            drop(waiting);
             let done = done.map_err(|_| Error::rejected("too many documents wait for a worker"))?;
             let (found, memory) = done?;
             reply.vectors = found;

@@ -12,11 +12,23 @@ use crate::plan::weigh::Plan;
 use crate::request::Rescore;
 use crate::result::Ranked;
 
-/// Orders `hits` (of the view of `plan`, best first) anew by the scores of `plan`.
+/// Hits that are scored before `goes_on` is asked again: some ten microseconds, where no script scores them.
+const STEP_HITS: usize = 64;
+
+/// Orders `hits` (of the view of `plan`, best first) anew by the scores of `plan`. Between some hits, and between any
+/// two where a script may score them, it asks whether it `goes_on`; where it does not, they stay as they were, and
+/// the answer is `false`.
 ///
 /// # Errors
 /// Where a segment is damaged.
-pub fn rescore(asked: &Rescore, plan: &Plan, hits: &mut [Ranked]) -> segment::Result<()> {
+pub async fn rescore(
+    asked: &Rescore,
+    plan: &Plan,
+    hits: &mut [Ranked],
+    is_scripted: bool,
+    goes_on: impl AsyncFn() -> bool,
+) -> segment::Result<bool> {
+    let step = if is_scripted { 1 } else { STEP_HITS };
     let window = (asked.window as usize).min(hits.len());
     let mut second = vec![NO_MATCH; window];
     for number in 0..plan.view.segments.len() {
@@ -34,19 +46,24 @@ pub fn rescore(asked: &Rescore, plan: &Plan, hits: &mut [Ranked]) -> segment::Re
         let Some(mut scorer) = build::scorer(&plan.root, Context { segment, number }) else {
             continue;
         };
-        let docs: Vec<u32> = places.iter().map(|(doc, _)| *doc).collect();
-        let mut scores = vec![NO_MATCH; docs.len()];
-        let mut missing = Missing::new();
-        loop {
-            let mut turn = Turn::new(&mut missing, u32::MAX, segment.file().is_resident());
-            if scorer.prepare_probe(&docs, &mut turn) {
-                break;
+        for places in places.chunks(step) {
+            if !goes_on().await {
+                return Ok(false);
             }
-            missing.fetch();
-        }
-        scorer.probe(&docs, &mut scores);
-        for ((_, at), score) in places.into_iter().zip(scores) {
-            second[at] = score;
+            let docs: Vec<u32> = places.iter().map(|(doc, _)| *doc).collect();
+            let mut scores = vec![NO_MATCH; docs.len()];
+            let mut missing = Missing::new();
+            loop {
+                let mut turn = Turn::new(&mut missing, u32::MAX, segment.file().is_resident());
+                if scorer.prepare_probe(&docs, &mut turn) {
+                    break;
+                }
+                missing.fetch();
+            }
+            scorer.probe(&docs, &mut scores);
+            for ((_, at), score) in places.iter().zip(scores) {
+                second[*at] = score;
+            }
         }
         if let Some(fault) = segment.fault() {
             return Err(fault.clone());
@@ -63,5 +80,5 @@ pub fn rescore(asked: &Rescore, plan: &Plan, hits: &mut [Ranked]) -> segment::Re
     hits.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then((a.segment, a.doc).cmp(&(b.segment, b.doc)))
     });
-    Ok(())
+    Ok(true)
 }

@@ -11,6 +11,7 @@ use mapping::types::completion::{CONTEXT_END, SURFACE, WORDS_BYTES_MAX, query_va
 use mapping::{Kind as Type, Mapping};
 use segment::{Missing, Need, View};
 
+use super::dictionary::{Awaited, LOOK_TERMS, check};
 use super::{Entry, Offer, Suggestion, damaged};
 use crate::error::{Error, Kind, Result};
 use crate::result::Ranked;
@@ -172,7 +173,13 @@ impl Bound {
         })
     }
 
-    pub fn run(&self, suggestion: &Suggestion, view: &View, target: u32) -> Result<Vec<Entry>> {
+    pub fn run(
+        &self,
+        suggestion: &Suggestion,
+        view: &View,
+        target: u32,
+        awaited: Awaited<'_>,
+    ) -> Result<Vec<Entry>> {
         let mut entry = Entry {
             text: suggestion.text.clone(),
             length: suggestion.text.encode_utf16().count() as u32,
@@ -183,7 +190,10 @@ impl Bound {
             for head in &self.heads {
                 let mut cursor = terms.cursor();
                 let mut seek = Some(head.clone());
-                for _ in 0..WALK_MAX {
+                for round in 0..WALK_MAX {
+                    if round.is_multiple_of(LOOK_TERMS) {
+                        check(awaited)?;
+                    }
                     let mut missing = Missing::new();
                     let needed = match &seek {
                         Some(from) => cursor.need(from, &mut missing),

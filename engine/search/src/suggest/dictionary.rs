@@ -6,7 +6,7 @@ use base::FieldNo;
 use segment::{Missing, View};
 
 use super::damaged;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::plan::bound::Pattern;
 use automaton::Next;
 
@@ -22,11 +22,26 @@ pub(crate) struct Stats {
 /// Terms that one walk looks at, at most.
 const WALK_MAX: usize = 1_000_000;
 
-/// The terms.
+/// Terms of a walk between two looks at whether somebody still waits.
+pub(super) const LOOK_TERMS: usize = 256;
+
+/// Whether somebody still waits for what is looked for.
+pub type Awaited<'w> = &'w dyn Fn() -> bool;
+
+/// Nobody waits any more.
+pub(super) fn check(awaited: Awaited<'_>) -> Result<()> {
+    match awaited() {
+        true => Ok(()),
+        false => Err(Error::new(Kind::IllegalState, "nobody waits for it any more")),
+    }
+}
+
+/// The terms. To look for one fails where nobody waits any more.
 #[derive(Clone, Copy)]
 pub(crate) struct Dictionary<'v> {
     pub view: &'v View,
     pub field: FieldNo,
+    pub awaited: Awaited<'v>,
 }
 
 impl Dictionary<'_> {
@@ -37,6 +52,7 @@ impl Dictionary<'_> {
 
     /// How common a term is; zero where it is not there.
     pub fn stats(&self, term: &[u8]) -> Result<Stats> {
+        check(self.awaited)?;
         let mut stats = Stats::default();
         for at in &self.view.segments {
             let Some(terms) = at.segment.terms(self.field) else { continue };
@@ -62,6 +78,9 @@ impl Dictionary<'_> {
             let mut cursor = terms.cursor();
             let mut seek = Some(pattern.start().to_vec());
             while left > 0 {
+                if left.is_multiple_of(LOOK_TERMS) {
+                    check(self.awaited)?;
+                }
                 left -= 1;
                 let mut missing = Missing::new();
                 let needed = match &seek {

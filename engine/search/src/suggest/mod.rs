@@ -22,6 +22,8 @@ use mapping::analysis::Analyzer;
 use mapping::{Kind as Type, Mapping};
 use segment::View;
 
+pub use dictionary::Awaited;
+
 use crate::error::{Error, Result};
 use crate::result::Ranked;
 
@@ -133,12 +135,12 @@ impl Bound {
     /// What one shard says; `target` is its place among those asked.
     ///
     /// # Errors
-    /// A text that cannot be used, a damaged segment.
-    pub fn run(&self, view: &View, target: u32) -> Result<Vec<Entry>> {
+    /// A text that cannot be used, a damaged segment; nobody waits any more.
+    pub fn run(&self, view: &View, target: u32, awaited: Awaited<'_>) -> Result<Vec<Entry>> {
         match &self.meaning {
-            Meaning::Term(bound) => bound.run(&self.suggestion, view),
-            Meaning::Phrase(bound) => bound.run(&self.suggestion, view),
-            Meaning::Completion(bound) => bound.run(&self.suggestion, view, target),
+            Meaning::Term(bound) => bound.run(&self.suggestion, view, awaited),
+            Meaning::Phrase(bound) => bound.run(&self.suggestion, view, awaited),
+            Meaning::Completion(bound) => bound.run(&self.suggestion, view, target, awaited),
         }
     }
 }

@@ -8,7 +8,7 @@ use mapping::analysis::{Analyzer, ON, ROOM_BYTES, STOP, Scratch, TokenKind};
 use mapping::{Kind as Type, Mapping};
 use segment::View;
 
-use super::dictionary::{Dictionary, Stats};
+use super::dictionary::{Awaited, Dictionary, Stats};
 use super::spelling::{Mode, Spelling};
 use super::{Entry, Offer, Suggestion, analyzer_of};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -146,18 +146,23 @@ impl Bound {
         Ok(Self { field: field.no, analyzer, gram_size, generators, options: options.clone() })
     }
 
-    pub fn run(&self, suggestion: &Suggestion, view: &View) -> Result<Vec<Entry>> {
+    pub fn run(
+        &self,
+        suggestion: &Suggestion,
+        view: &View,
+        awaited: Awaited<'_>,
+    ) -> Result<Vec<Entry>> {
         let mut entry = Entry {
             text: suggestion.text.clone(),
             length: suggestion.text.encode_utf16().count() as u32,
             cutoff: f64::from(f32::MIN_POSITIVE),
             ..Entry::default()
         };
-        let dictionary = Dictionary { view, field: self.field };
+        let dictionary = Dictionary { view, field: self.field, awaited };
         if !dictionary.is_there() {
             return Ok(vec![entry]);
         }
-        let Some(places) = self.places(suggestion, view)? else { return Ok(vec![entry]) };
+        let Some(places) = self.places(suggestion, view, awaited)? else { return Ok(vec![entry]) };
         let stats = view.field_stats(self.field);
         let counts: Vec<u64> = view
             .segments
@@ -214,7 +219,12 @@ impl Bound {
 
     /// The words of the text, each with its candidates, itself first; `None` where there are none or
     /// too many.
-    fn places(&self, suggestion: &Suggestion, view: &View) -> Result<Option<Vec<Vec<Candidate>>>> {
+    fn places(
+        &self,
+        suggestion: &Suggestion,
+        view: &View,
+        awaited: Awaited<'_>,
+    ) -> Result<Option<Vec<Vec<Candidate>>>> {
         let mut words = Vec::new();
         let mut any = false;
         let (mut count, mut scratch) = (0, Scratch::default());
@@ -242,7 +252,7 @@ impl Bound {
         for word in words {
             let mut place: Vec<Candidate> = Vec::new();
             for (at, (field, size, spelling)) in self.generators.iter().enumerate() {
-                let dictionary = Dictionary { view, field: *field };
+                let dictionary = Dictionary { view, field: *field, awaited };
                 let total = view.field_stats(*field).term_freq_sum as f64;
                 let score =
                     |stats: Stats, near: f64| near * ((stats.total as f64 + 1.0) / (total + 1.0));

@@ -7,7 +7,7 @@ use mapping::Mapping;
 use mapping::analysis::{Analyzer, ON, ROOM_BYTES, STOP, Scratch};
 use segment::View;
 
-use super::dictionary::Dictionary;
+use super::dictionary::{Awaited, Dictionary};
 use super::spelling::Sort;
 use super::{Entry, Kind, Offer, Suggestion, analyzer_of};
 use crate::error::{Error, Result};
@@ -29,7 +29,12 @@ impl Bound {
         Ok(Self { field, analyzer })
     }
 
-    pub fn run(&self, suggestion: &Suggestion, view: &View) -> Result<Vec<Entry>> {
+    pub fn run(
+        &self,
+        suggestion: &Suggestion,
+        view: &View,
+        awaited: Awaited<'_>,
+    ) -> Result<Vec<Entry>> {
         let Kind::Term(spelling) = &suggestion.kind else { return Ok(Vec::new()) };
         let mut entries = Vec::new();
         let mut scratch = Scratch::default();
@@ -48,7 +53,7 @@ impl Bound {
         if done.lacks_room {
             return Err(Error::too_large("words of a suggestion", ROOM_BYTES));
         }
-        let dictionary = Dictionary { view, field: self.field };
+        let dictionary = Dictionary { view, field: self.field, awaited };
         for entry in &mut entries {
             let near =
                 spelling.near(&entry.text, suggestion.shard_size as usize, &dictionary, None)?;

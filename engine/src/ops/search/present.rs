@@ -119,9 +119,17 @@ impl<E: Env> Core<E> {
         let mut watched = request
             .suggest_only
             .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
-        let suggest = self.suggested(request, &targets, &mut shards, watched.as_mut()).await?;
+        let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
+        let suggest = self.suggested(request, &targets, &mut shards, watched.as_mut(), deadline);
+        let (suggest, is_late) = suggest.await?;
         if let Some(watched) = watched {
             watched.done();
+        }
+        merged.timed_out |= is_late;
+        if is_late && !partial_results {
+            for target in shards_of(&targets) {
+                shards.note(target, late::too_late());
+            }
         }
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             // Of one shard alone Elasticsearch fetches as soon as it has found.
