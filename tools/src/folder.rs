@@ -348,7 +348,7 @@ impl Folder {
             save(&identity, sealed(&value).as_bytes(), 0o600)?;
         }
         for part in [Part::Cluster, Part::Authz].map(|part| self.part(part)) {
-            if part.join(consensus::snapshot::NAME).is_file() {
+            if part.join(consensus::snapshot::NAME).is_file() && is_to_begin_anew(&part) {
                 remove(&part.join(ANEW))?;
             }
         }
@@ -362,7 +362,7 @@ impl Folder {
     /// Who the node is cannot be read.
     pub fn is_emptied(&self, part: Part) -> Result<bool> {
         let path = self.part(part);
-        if [consensus::snapshot::NAME, ANEW].iter().any(|name| path.join(name).exists()) {
+        if path.join(consensus::snapshot::NAME).exists() || is_to_begin_anew(&path) {
             return Ok(false);
         }
         let identity = read_sealed(&self.node("identity"))?;
@@ -390,9 +390,10 @@ impl Folder {
     }
 
     fn has_entries(&self, name: &str) -> bool {
-        let entries = std::fs::read_dir(self.path.join(name));
+        let part = self.path.join(name);
+        let entries = std::fs::read_dir(&part);
         let is_held = |entry: std::io::Result<std::fs::DirEntry>| {
-            entry.is_ok_and(|entry| entry.file_name() != ANEW)
+            entry.is_ok_and(|entry| entry.file_name() != ANEW || !is_to_begin_anew(&part))
         };
         entries.is_ok_and(|mut entries| entries.any(is_held))
     }
@@ -469,6 +470,13 @@ impl Part {
             Self::Authz => "authz_filled",
         }
     }
+}
+
+/// Does an empty file say that this part of the folder is to begin anew? A folder of that name, or a file with
+/// something in it, is somebody's, and says nothing.
+fn is_to_begin_anew(part: &Path) -> bool {
+    let meta = std::fs::symlink_metadata(part.join(ANEW));
+    meta.is_ok_and(|meta| meta.is_file() && meta.len() == 0)
 }
 
 /// Does the identity note this?

@@ -129,6 +129,11 @@ fn a_folder_that_was_emptied_is_lost_and_one_whose_first_start_was_cut_short_is_
         std::fs::remove_file(snapshot(part).with_file_name("log-1")).expect("moved away");
         claim(part).expect_err("empty, and lost as before");
         let anew = snapshot(part).with_file_name(ANEW);
+        std::fs::create_dir(&anew).expect("made");
+        claim(part).expect_err("a folder is no file");
+        std::fs::remove_dir(&anew).expect("moved away");
+        std::fs::write(&anew, "not anew").expect("written");
+        claim(part).expect_err("it is not empty");
         std::fs::write(&anew, "").expect("as it says");
         claim(part).expect("somebody decided so");
         folder.note_filled().expect("that start is cut short");
@@ -137,13 +142,19 @@ fn a_folder_that_was_emptied_is_lost_and_one_whose_first_start_was_cut_short_is_
         std::fs::write(snapshot(part), "another").expect("written");
         folder.note_filled().expect("noted");
         assert!(!anew.exists(), "it is said once");
+        std::fs::create_dir(&anew).expect("made");
+        folder.note_filled().expect("whatever it is, it is not removed");
+        assert!(anew.is_dir());
+        std::fs::remove_dir(&anew).expect("moved away");
         std::fs::remove_file(snapshot(part)).expect("lost again");
         claim(part).expect_err("nobody said so again");
         std::fs::write(snapshot(part), "another").expect("brought back");
     }
     std::fs::remove_file(snapshot(Part::Authz)).expect("moved away");
-    std::fs::write(snapshot(Part::Authz).with_file_name(ANEW), "").expect("as it says");
     std::fs::remove_file(folder.node("keystore")).expect("lost");
+    std::fs::write(snapshot(Part::Authz).with_file_name(ANEW), "users").expect("written");
+    folder.make_keystore(&random).expect_err("somebody's file is there");
+    std::fs::write(snapshot(Part::Authz).with_file_name(ANEW), "").expect("as it says");
     folder.make_keystore(&random).expect("nothing was hashed by it");
 }
 
