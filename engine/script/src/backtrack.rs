@@ -15,12 +15,12 @@
 //!    decides.
 //! 2. What is spent depends on the pattern and the text alone.
 
-use std::cell::Cell;
-use std::fmt;
 use std::sync::OnceLock;
 
 use fancy_regex::{Captures, Input, Regex, RegexBuilder, RegexInput};
 
+use crate::looked::{Looked, PARTS};
+use crate::program::{Head, program, repeats_for_good};
 use crate::reach::Reach;
 use crate::regular::Regular;
 
@@ -47,6 +47,9 @@ const NEAR: usize = 5;
 
 /// What a look at the text costs, with what the engine does until the next, in steps of [`Effort`].
 pub(crate) const LOOK: u64 = 64;
+
+/// Bytes that a text is looked for in, in a step.
+const FOUND_BYTES: u64 = 8;
 
 /// Bytes that are compared with those of a group in a step.
 const COMPARED_BYTES: u64 = 32;
@@ -103,55 +106,6 @@ impl Effort for Unbounded {
     }
 }
 
-/// Parts of a look, of which a step to the character before takes one.
-const PARTS: u64 = 8;
-
-/// A text, and how often it was looked at.
-struct Looked<'t> {
-    text: &'t str,
-    /// In [`PARTS`].
-    looks: Cell<u64>,
-    /// What a look costs.
-    look: u64,
-}
-
-impl Input for Looked<'_> {
-    type Match<'m>
-        = Span
-    where
-        Self: 'm;
-
-    fn len(&self) -> usize {
-        self.text.len()
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        self.looks.set(self.looks.get() + PARTS);
-        self.text.as_bytes()
-    }
-
-    fn is_char_boundary(&self, ix: usize) -> bool {
-        self.text.is_char_boundary(ix)
-    }
-
-    fn is_ascii(&self) -> bool {
-        self.text.is_ascii()
-    }
-
-    fn prev_codepoint_ix(&self, i: usize) -> usize {
-        self.looks.set(self.looks.get() + 1);
-        Input::prev_codepoint_ix(self.text, i)
-    }
-
-    fn make_match(&self, start: usize, end: usize) -> Span {
-        (start, end)
-    }
-
-    fn advance_position(&self, i: usize) -> usize {
-        Input::advance_position(self.text, i)
-    }
-}
-
 /// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Compiled {
@@ -180,6 +134,8 @@ struct Tried {
     compared: Reach,
     /// It repeats something that is not taken back.
     by_place: bool,
+    /// It begins with a text, or behind one.
+    head: Option<Head>,
     /// It matches at the place where a search begins, or nowhere.
     is_anchored: bool,
 }
@@ -196,6 +152,7 @@ impl Compiled {
                 reach: Reach::of(&program),
                 compared: Reach::of_groups(&program, body),
                 by_place: repeats_for_good(&program),
+                head: Head::of(&program),
                 is_anchored: !program.contains("SplitUnanchored(") && !program.contains("Seek("),
             })),
         };
@@ -287,23 +244,32 @@ impl Compiled {
         run: impl Fn(&Regex, RegexInput<'t, Looked<'t>>) -> fancy_regex::Result<Option<T>>,
     ) -> Option<T> {
         let at = |from| RegexInput::new(text).from_pos(from);
-        if !tried.by_place {
+        if !tried.by_place && tried.head.is_none() {
             let run = |it: &Regex| run(it, at(from));
             return self.limits(tried, text, effort, (BEGIN, |limit| limit), run).ok()?;
         }
         let rest = text.text.get(from..)?;
-        let places = rest.char_indices().map(|(place, _)| from + place);
-        for place in places.chain([text.text.len()]) {
+        let all = rest.char_indices().map(|(place, _)| from + place).chain([text.text.len()]);
+        let heads = tried.head.iter().flat_map(|head| head.places(text.text, from));
+        let all = all.filter(|_| tried.head.is_none());
+        let mut before = from;
+        for place in heads.chain(all) {
             // Between two steps back may lie all of the text, looked at twice.
             let rest = (text.text.len() - place).max(1) as u64;
-            let looks = |limit: u64| (limit + 1).saturating_mul(2 * rest);
+            let looks = |limit: u64| match tried.by_place {
+                true => (limit + 1).saturating_mul(2 * rest),
+                false => limit + 1,
+            };
             let run = |it: &Regex| run(it, at(place).anchored(true));
-            match self.limits(tried, text, effort, (0, looks), run) {
-                Ok(None) if !tried.is_anchored && effort.spend(LOOK) => {}
+            let way = (place - before) as u64 / FOUND_BYTES;
+            before = place;
+            match self.limits(tried, text, effort, (usize::from(!tried.by_place), looks), run) {
+                Ok(None) if !tried.is_anchored && effort.spend(LOOK + way) => {}
                 Ok(found) => return found,
                 Err(Ended) => return None,
             }
         }
+        effort.spend((text.text.len() - before) as u64 / FOUND_BYTES);
         None
     }
 
@@ -391,7 +357,7 @@ impl Tried {
             let compared = self.compared.bytes(text) / COMPARED_BYTES;
             LOOK + read + compared
         });
-        Looked { text, looks: Cell::new(0), look }
+        Looked::new(text, look)
     }
 }
 
@@ -428,43 +394,6 @@ fn compile(body: &str, limit: usize) -> Result<Regex, fancy_regex::Error> {
         .build()
 }
 
-/// Does a program, as it is printed, repeat something that is not taken back: within a group that is found once
-/// (`(?>…)`, `a*+`) or in what must not follow?
-fn repeats_for_good(program: &str) -> bool {
-    let instructions = program.lines().filter_map(|line| line.split_once(": "));
-    let instructions: Vec<&str> = instructions.map(|(_, instruction)| instruction).collect();
-    let number = |text: &str| text.trim_end_matches(')').trim().parse::<usize>().ok();
-    let mut begun = Vec::new();
-    // Where each loop begins, and where it goes back.
-    let (mut loops, mut is_within) = (Vec::new(), false);
-    let has_loop = |loops: &[(usize, usize)], begin: usize| loops.iter().any(|(to, _)| *to > begin);
-    for (at, instruction) in instructions.iter().enumerate() {
-        match instruction.split_once('(') {
-            Some(("Jmp", to)) => {
-                loops.extend(number(to).filter(|to| *to <= at).map(|to| (to, at)));
-            }
-            Some(("Split", to)) => {
-                let mut to = to.split(',').filter_map(number);
-                loops.extend(to.find(|to| *to <= at).map(|to| (to, at)));
-            }
-            _ if *instruction == "BeginAtomic" => begun.push(at),
-            _ if *instruction == "EndAtomic" => {
-                is_within |= begun.pop().is_some_and(|begin| has_loop(&loops, begin));
-            }
-            _ if *instruction == "FailNegativeLookAround" => {
-                // It began where this was to be left.
-                let begin = format!(", {})", at + 1);
-                let begin = instructions[..at]
-                    .iter()
-                    .rposition(|it| it.starts_with("Split(") && it.ends_with(&begin));
-                is_within |= begin.is_none_or(|begin| has_loop(&loops, begin));
-            }
-            _ => {}
-        }
-    }
-    is_within
-}
-
 fn spans_of(captures: &Captures<'_, str>, spans: &mut Spans) {
     spans.clear();
     spans.extend(
@@ -473,19 +402,10 @@ fn spans_of(captures: &Captures<'_, str>, spans: &mut Spans) {
     );
 }
 
-/// What the engine makes of a pattern, as it prints it: only that tells what is tried, and what automata find.
-fn program(regex: &Regex) -> String {
-    struct Shown<'r>(&'r Regex);
-    impl fmt::Display for Shown<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.debug_print(f)
-        }
-    }
-    Shown(regex).to_string()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// So many steps.

@@ -593,6 +593,19 @@ mod tests {
         }
     }
 
+    /// One row without blanks was all read by a look, as it seemed.
+    #[test]
+    fn what_looks_behind_in_a_long_row_is_found() {
+        let pattern = Pattern::java(r"(?<=user=)\w+", "").expect("a pattern");
+        for (head, found) in [(" user=", true), ("user=", true), ("user:", false)] {
+            let text = format!("{}{head}ann", "-".repeat(300_000));
+            let used =
+                pattern.used(text.len(), |it, effort| it.matches_somewhere_within(&text, effort));
+            let used = used.map(|(found, _)| found).map_err(|fault| fault.message);
+            assert_eq!(used, Ok(found), "{head}");
+        }
+    }
+
     /// Each find has what the ones before left, as each character is counted once in Elasticsearch.
     #[test]
     fn all_finds_of_a_matcher_are_one_use() {

@@ -145,7 +145,7 @@ impl Regular {
 }
 
 /// A text as it was before it was shown with its quotes.
-fn unquoted(shown: &str) -> String {
+pub(crate) fn unquoted(shown: &str) -> String {
     let mut text = String::with_capacity(shown.len());
     let mut chars = shown.chars();
     while let Some(c) = chars.next() {
