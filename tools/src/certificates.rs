@@ -199,13 +199,22 @@ fn ensure(
         sentence: format!("{}. {}", failure.sentence, put_back(&authority_crt, &node_crt)),
         ..failure
     })?;
-    if let (Ok(chain), Ok(key)) = (std::fs::read(&node_crt), std::fs::read(&node_key)) {
-        let then = now + RENEWED_BEFORE_DAYS * DAY;
-        let is_good = hosts.iter().all(|host| judge(&chain, &authority_pem, host, then).is_ok());
-        if is_good && ServerTls::new(&chain, &key).is_ok() {
-            return Ok(chain);
+    let why = match (std::fs::read(&node_crt), std::fs::read(&node_key)) {
+        (Ok(chain), Ok(key)) => {
+            let then = now + RENEWED_BEFORE_DAYS * DAY;
+            let mut judged = hosts.iter().map(|host| judge(&chain, &authority_pem, host, then));
+            let wrong = judged
+                .find_map(std::result::Result::err)
+                .or_else(|| ServerTls::new(&chain, &key).err());
+            match wrong {
+                None => return Ok(chain),
+                Some(wrong) => Some(wrong.to_string()),
+            }
         }
-    }
+        // Of a first start, or where the authority is new.
+        (Err(_), _) => None,
+        (Ok(_), Err(error)) => Some(format!("{}: {error}", node_key.display())),
+    };
     if !authority_key.exists() {
         return Err(keyless(&authority_key, &authority_crt));
     }
@@ -233,6 +242,14 @@ fn ensure(
     // The certificate first: a start cut short between the two finds no pair, and begins anew.
     save(&node_crt, &chain, 0o644)?;
     save(&node_key, key.serialize_pem().as_bytes(), 0o600)?;
+    if let Some(why) = why {
+        tracing::warn!(
+            "{} was made anew, and its key: {why}; clients that trust {} need not be told, those that pin the node's \
+             certificate itself must be",
+            node_crt.display(),
+            authority_crt.display()
+        );
+    }
     Ok(chain)
 }
 

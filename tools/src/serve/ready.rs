@@ -45,14 +45,16 @@ impl Told {
     /// Writes the file, whole.
     pub fn write(&self, path: &Path) -> Result<()> {
         let authority = self.authority.as_ref().map(|path| path.display().to_string());
-        let value = json!({
+        let mut value = json!({
             "pid": (u64::from(std::process::id())),
             "http": self.url.as_str(),
             "transport": self.transport.as_str(),
             "ca": authority,
-            "certificate_name": (self.certificate_name.clone()),
             "data": (self.data.display().to_string()),
         });
+        if let (Some(name), Some(members)) = (&self.certificate_name, value.as_object_mut()) {
+            members.insert("certificate_name", name.as_str());
+        }
         save(path, json::to_string(&value).as_bytes(), 0o644)
     }
 }
