@@ -5,17 +5,22 @@
 For each corpus: load, compare the count, run its queries, compare total and (up to 10,000) every
 matching id; sorted queries must give the very order. The reading shares no code with the server:
 it walks the documents and asks each one. Without the kit it says SKIP. Prints load time, and beside
-what is promised: from exec to the first answer with nothing and with everything loaded, memory with
-nothing loaded, how long a document waits until a search finds it. Ends with `N passed, N failed`;
+what is promised: from exec to the first answer (of the node as it is shipped: over TLS, to a caller whose
+password is checked) with nothing and with everything loaded, memory with nothing loaded, how long a document
+waits until a search finds it. Ends with `N passed, N failed`;
 the exit code is 1 where a query or a promise failed.
 """
 
 import argparse
+import base64
+import contextlib
 import http.client
 import json
 import os
 import random
 import re
+import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -23,7 +28,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from server import Server
+from server import PASSWORD, Server
 
 KEYWORD = {"type": "keyword"}
 MAPPINGS = {
@@ -32,7 +37,12 @@ MAPPINGS = {
     "nycflights": {},
     "weblogs": {},
     "ecommerce": {},
+    # A text in this log of the kit is an object in the two others.
+    "weblogs-samples": {},
+    "nycflights-weather": {},
 }
+# Loaded and counted; their fields are asked about in the five before.
+COUNTED = ("weblogs-samples", "nycflights-weather")
 
 # A word as UAX #29 with Lucene's StandardTokenizer sees it, for scripts that put spaces between
 # words: letters join over one of : . ' ’ ·, digits over one of . , ; ' ’, both over _.
@@ -62,13 +72,13 @@ def unpack(kit, name):
             ) as passages:
                 yield from passages.stdout
     elif name == "weblogs":
-        # The third log of the kit calls a text what these two call an object: an index of its own.
         for part in ("apache-2015-05", "nasa-1995-08-01"):
             yield from lines(f"weblogs/{part}.ndjson.zst")
     else:
         yield from lines({
             "cities": "cities/cities.ndjson.zst", "nycflights": "nycflights/flights.ndjson.zst",
-            "ecommerce": "ecommerce/ecommerce.ndjson.zst",
+            "nycflights-weather": "nycflights/weather.ndjson.zst", "ecommerce": "ecommerce/ecommerce.ndjson.zst",
+            "weblogs-samples": "weblogs/opensearch-sample-logs.ndjson.zst",
         }[name])
 
 
@@ -262,28 +272,34 @@ def run(server, name, corpus, chance):
     return failed
 
 
-def first_answer_ms(server):
-    """Milliseconds from exec to the first answer: the node was stopped, and comes back to its address."""
+def first_answer(server):
+    """Milliseconds from exec to the first answer to elastic with its password, over TLS, and the memory in MiB
+    right after it. A node that runs is stopped first, and comes back to its address."""
     host, port = server.http.rsplit(":", 1)
+    if server.process:
+        assert server.stop(60) == 0
+    # On a first start nobody knows the certificates yet.
+    context = ssl._create_unverified_context()
+    token = base64.b64encode(f"elastic:{PASSWORD}".encode()).decode()
     answered = []
 
     def ask():
         while not answered and time.monotonic() < begin + 60:
             try:
-                wire = http.client.HTTPConnection(host, int(port), timeout=10)
-                wire.request("GET", "/")
+                wire = http.client.HTTPSConnection(host, int(port), timeout=10, context=context)
+                wire.request("GET", "/", headers={"Authorization": f"Basic {token}"})
                 if wire.getresponse().status == 200:
                     answered.append(time.monotonic())
+                    answered.append(resident_mib(server.process.pid))
             except OSError:
                 time.sleep(0.001)
 
-    assert server.stop(60) == 0
     begin = time.monotonic()
     asking = threading.Thread(target=ask)
     asking.start()
     server.start()
     asking.join()
-    return (answered[0] - begin) * 1000
+    return (answered[0] - begin) * 1000, answered[1]
 
 
 def resident_mib(pid):
@@ -330,10 +346,18 @@ def main():
         kept = kept and found <= most
         print(f"{what:<52} {found:>8.1f} {unit}  (at most {most} {unit})", flush=True)
 
-    with Server(secure=False) as server:
-        told("exec to the first answer, nothing loaded", first_answer_ms(server), "ms", 100)
-        time.sleep(1)
-        told("memory, nothing loaded", resident_mib(server.process.pid), "MiB", 50)
+    server = Server()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        server.http = f"127.0.0.1:{probe.getsockname()[1]}"
+    with contextlib.ExitStack() as stack:
+        stack.push(server.__exit__)
+        took, memory = first_answer(server)
+        print(f"{'exec to the first answer of a first start':<52} {took:>8.1f} ms", flush=True)
+        told("memory after it", memory, "MiB", 50)
+        took, memory = first_answer(server)
+        told("exec to the first answer, nothing loaded", took, "ms", 100)
+        told("memory after it, nothing loaded", memory, "MiB", 50)
         told("from an answer to being found, longest of 20", searchable_ms(server), "ms", 1000)
         for name in options.only.split(","):
             server.request("PUT", f"/{name}", {"mappings": MAPPINGS[name], "settings": {"number_of_replicas": 0}})
@@ -365,12 +389,14 @@ def main():
                 f"{name}: {len(docs)} documents, {sent / 1e6:.1f} MB; the server worked {busy:.2f} s "
                 f"({len(docs) / busy:,.0f} docs/s, {sent / 1e6 / busy:.1f} MB/s), one connection", flush=True,
             )
+            if name in COUNTED:
+                continue
             text = {"enwiki": "text", "cities": "name", "nycflights": "airline", "weblogs": "message",
                     "ecommerce": "customer_full_name"}[name]
             wrong = run(server, name, Corpus(docs, [text]), random.Random(options.seed))
             failed += wrong
             passed += 40 - wrong
-        told("exec to the first answer, everything loaded", first_answer_ms(server), "ms", 500)
+        told("exec to the first answer, everything loaded", first_answer(server)[0], "ms", 500)
         for name in options.only.split(","):
             _, _, answer = server.request("GET", f"/{name}/_count")
             print(f"{name}: {answer['count']} after the restart")
