@@ -292,8 +292,22 @@ pub fn weighted_avg(node: &Node) -> Read<Kind> {
     }
 }
 
-/// `matrix_stats`.
-pub fn matrix_stats(node: &Node) -> Read<Kind> {
+/// `matrix_stats`. What it does not know it refuses by the kind of its value, as Elasticsearch's reader of several
+/// fields does.
+pub fn matrix_stats(name: &str, node: &Node) -> Read<Kind> {
+    for member in members(node) {
+        let (key, value) = (&member.key, &member.value);
+        if ["fields", "missing", "mode"].contains(&key.as_str()) {
+            continue;
+        }
+        let has_parts = matches!(value.kind, Json::Object(_) | Json::Array(_));
+        let no_script = match key == "script" && has_parts {
+            true => " Multi-field aggregations do not support scripts.",
+            false => "",
+        };
+        let reason = format!("Unexpected token {} [{key}] in [{name}].{no_script}", value.token());
+        return Err(Fault::parsing(value.at, reason));
+    }
     let own = [("fields", Takes::Strings), ("missing", Takes::Object), ("mode", Takes::String)];
     let (mut fields, mut missing, mut mode) = (Vec::new(), Vec::new(), Mode::Avg);
     object("matrix_stats", &own, node, |key, value| {

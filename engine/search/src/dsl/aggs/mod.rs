@@ -229,7 +229,7 @@ fn typed(kind: &str, name: &str, node: &Node) -> Read<Either> {
         | "geo_bounds"
         | "geo_centroid" => metric::read(kind, name, node)?,
         "weighted_avg" => metric::weighted_avg(node)?,
-        "matrix_stats" => metric::matrix_stats(node)?,
+        "matrix_stats" => metric::matrix_stats(name, node)?,
         "top_hits" => metric::top_hits(node)?,
         "top_metrics" => metric::top_metrics(node)?,
         "t_test" => metric::t_test(node)?,
