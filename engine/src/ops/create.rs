@@ -86,7 +86,7 @@ impl<E: Env> Core<E> {
         self.check_copies(&command, uuid, copies)?;
         gate.begins("indices:admin/create", vec![name.clone()]).await?;
         self.done(command).await?;
-        self.warn_of_settings(gate, uuid);
+        self.warn_of_new(gate, uuid);
         Ok(Created { index: name, shards_acknowledged: self.is_whole(uuid) })
     }
 
@@ -222,7 +222,7 @@ impl<E: Env> Core<E> {
             self.warn_of_templates(gate, name, &new.settings);
             let uuid = new.uuid;
             let made = self.change(Command::CreateIndex(new)).await;
-            self.warn_of_settings(gate, uuid);
+            self.warn_of_new(gate, uuid);
             made
         };
         match made {

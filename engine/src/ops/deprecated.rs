@@ -99,6 +99,22 @@ pub(super) fn reindex_sort(gate: &dyn Gate) {
 }
 
 impl<E: Env> Core<E> {
+    /// The name and settings of an index that was just made, by a request of any kind.
+    pub(super) fn warn_of_new(&self, gate: &dyn Gate, index: [u8; 16]) {
+        let state = self.state();
+        if let Some(index) = state.index_by_uuid(index)
+            && index.name.starts_with('.')
+            && !index.hidden()
+        {
+            gate.warn(&format!(
+                "index name [{}] starts with a dot '.', in the next major version, index names \
+                 starting with a dot are reserved for hidden indices and system indices",
+                index.name
+            ));
+        }
+        self.warn_of_settings(gate, index);
+    }
+
     /// Settings of an index that were set, by a request or by the templates of a new one, and are ignored.
     pub(super) fn warn_of_settings(&self, gate: &dyn Gate, index: [u8; 16]) {
         let state = self.state();

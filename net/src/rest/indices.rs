@@ -21,23 +21,14 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut created = call.core.create_index_of(call.gate, name, body, count).await?;
     let made = std::slice::from_ref(&created.index);
     created.shards_acknowledged &= copies::acknowledged(call, copies, made).await?;
-    let reply = call.json(200, |writer| {
+    Ok(call.json(200, |writer| {
         writer
             .begin_object()
             .field_bool("acknowledged", true)
             .field_bool("shards_acknowledged", created.shards_acknowledged)
             .field_str("index", &created.index)
             .end_object();
-    });
-    let shown = call.core.state().index(&created.index).is_some_and(|index| !index.hidden());
-    if created.index.starts_with('.') && shown {
-        return Ok(reply.warn(&format!(
-            "index name [{}] starts with a dot '.', in the next major version, index names \
-             starting with a dot are reserved for hidden indices and system indices",
-            created.index
-        )));
-    }
-    Ok(reply)
+    }))
 }
 
 /// `GET /{index}`.
@@ -137,13 +128,9 @@ pub(super) async fn force_merge<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let aim = match segments {
         _ if expunge => Aim::Deletes,
-        // -1 is what Elasticsearch takes for "as the policy says".
-        None | Some(-1) => Aim::Tidy,
-        Some(count) => {
-            Aim::Count(usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
-                Error::illegal_argument(format!("maxNumSegments must be >= 1 (got {count})"))
-            })?)
-        }
+        // None and less are what Elasticsearch takes for "as the policy says".
+        None | Some(..=0) => Aim::Tidy,
+        Some(count) => Aim::Count(usize::try_from(count).unwrap_or(usize::MAX)),
     };
     let flush = call.params.flag("flush", true)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
