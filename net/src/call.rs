@@ -92,11 +92,18 @@ impl<E: Env> Call<'_, E> {
             ));
         };
         let Ok(encoding) = crate::media::check_body(Some(kind)) else {
-            return Err(Error::new(
-                500,
-                "illegal_state_exception",
-                "Unknown value for source_content_type",
-            ));
+            let named = kind.split(';').next().unwrap_or(kind).trim_end();
+            let is_named = named.split_once('/').is_some_and(|(of, what)| {
+                http::field::is_token(of.as_bytes()) && http::field::is_token(what.as_bytes())
+            });
+            return Err(match is_named {
+                true => Error::new(
+                    500,
+                    "illegal_state_exception",
+                    format!("Unknown value for source_content_type [{kind}]"),
+                ),
+                false => Error::illegal_argument(format!("invalid Content-Type header [{kind}]")),
+            });
         };
         let json = crate::format::to_json(encoding, source.as_bytes()).map_err(|malformed| {
             Error::new(400, "x_content_parse_exception", format!("[source]: {malformed}"))

@@ -129,6 +129,24 @@ pub fn nanos(count: u64) -> String {
     }
 }
 
+/// A size as Elasticsearch prints it: `15.7kb`, `0b`: powers of 1024, one decimal, cut off.
+pub fn size(count: u64) -> String {
+    const UNITS: [&str; 5] = ["kb", "mb", "gb", "tb", "pb"];
+    if count < 1024 {
+        return format!("{count}b");
+    }
+    let mut unit = 0;
+    while unit + 1 < UNITS.len() && count >> (10 * (unit + 2)) > 0 {
+        unit += 1;
+    }
+    // In tenths, so that nothing is rounded up.
+    let tenths = (u128::from(count) * 10) >> (10 * (unit + 1));
+    match tenths % 10 {
+        0 => format!("{}{}", tenths / 10, UNITS[unit]),
+        tenth => format!("{}.{tenth}{}", tenths / 10, UNITS[unit]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::planted::{Fault, planted};
+use base::units;
 use cluster::{Command, DataStream, Index, NewIndex, Outcome};
 use env::Env;
 use json::Value;
@@ -68,12 +69,22 @@ impl Reach {
 }
 
 impl Condition {
-    /// As an answer names it: `[max_docs: 5]`.
+    /// As an answer names it: `[max_docs: 5]`, `[max_age: 1.5d]`.
     fn shown(&self) -> String {
-        match &self.asked {
-            Value::String(text) => format!("[{}: {text}]", self.name),
-            other => format!("[{}: {}]", self.name, json::to_string(other)),
-        }
+        let reach = match self.reach {
+            Reach::AgeMs(ms) => {
+                u64::try_from(ms).ok().and_then(|ms| ms.checked_mul(1_000_000)).map(units::nanos)
+            }
+            Reach::Bytes(bytes) | Reach::LargestBytes(bytes) => {
+                u64::try_from(bytes).ok().map(units::size)
+            }
+            Reach::Docs(count) | Reach::LargestDocs(count) => Some(count.to_string()),
+        };
+        let reach = reach.unwrap_or_else(|| match &self.asked {
+            Value::String(text) => text.to_owned(),
+            other => json::to_string(other),
+        });
+        format!("[{}: {reach}]", self.name)
     }
 }
 
@@ -129,7 +140,7 @@ impl<E: Env> Core<E> {
         gate.index(ACTION, &request.target)?;
         for condition in conditions.iter().filter(|one| one.reach.is_size()) {
             let text = condition.asked.as_str().unwrap_or_default();
-            if base::units::is_fraction(text) {
+            if units::is_fraction(text) {
                 deprecated::fraction(gate, condition.name, text);
             }
         }
@@ -309,7 +320,7 @@ impl<E: Env> Core<E> {
                 return if has_moved { Ok(None) } else { Err(error) };
             }
         }
-        self.warn_of_settings(gate, uuid);
+        self.warn_of_new(gate, uuid);
         reply.rolled_over = true;
         reply.shards_acknowledged = self.is_whole(uuid);
         Ok(Some(reply))

@@ -84,6 +84,8 @@ pub enum Cell {
     Empty,
     /// A word.
     Text(String),
+    /// A word of a list, and its place in it, by which it is sorted.
+    Listed(usize, &'static str),
     /// A count.
     Count(u64),
     /// A number of a sequence, -1 before the first.
@@ -98,6 +100,11 @@ impl Cell {
     /// A time in microseconds, of which milliseconds count.
     pub fn micros(time_us: u64) -> Self {
         Self::Nanos(time_us / 1_000 * 1_000_000)
+    }
+
+    /// A word of a list; one that is not there comes last.
+    pub fn listed(list: &[&str], word: &'static str) -> Self {
+        Self::Listed(list.iter().position(|it| *it == word).unwrap_or(list.len()), word)
     }
 
     /// What an option holds.
@@ -368,8 +375,9 @@ impl<R: Row> Table<R> {
 /// Empty first, numbers by value, words by letters, whatever they look like: an order that goes by the
 /// one for some words and by the other for some is none, and sorting by it panics.
 fn compare(a: &Cell, b: &Cell) -> Ordering {
-    use Cell::{Bytes, Count, Empty, Nanos, Number, Text};
+    use Cell::{Bytes, Count, Empty, Listed, Nanos, Number, Text};
     match (a, b) {
+        (Listed(a, _), Listed(b, _)) => a.cmp(b),
         (Number(a), Number(b)) => a.cmp(b),
         (Number(a), Count(b) | Bytes(b) | Nanos(b)) => i128::from(*a).cmp(&i128::from(*b)),
         (Count(a) | Bytes(a) | Nanos(a), Number(b)) => i128::from(*a).cmp(&i128::from(*b)),
@@ -380,6 +388,8 @@ fn compare(a: &Cell, b: &Cell) -> Ordering {
         (_, Empty) => Ordering::Greater,
         (Text(_), _) => Ordering::Greater,
         (_, Text(_)) => Ordering::Less,
+        (Listed(..), _) => Ordering::Greater,
+        (_, Listed(..)) => Ordering::Less,
     }
 }
 
@@ -387,6 +397,7 @@ fn print(cell: Cell, wish: &Wish) -> Option<String> {
     match cell {
         Cell::Empty => None,
         Cell::Text(text) => Some(text),
+        Cell::Listed(_, word) => Some(word.to_owned()),
         Cell::Count(count) => Some(count.to_string()),
         Cell::Number(number) => Some(number.to_string()),
         Cell::Bytes(count) => {

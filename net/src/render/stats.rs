@@ -75,6 +75,14 @@ impl<'w, 'b> Figures<'w, 'b> {
         self.named([key, "_in_bytes"], bytes)
     }
 
+    /// A size: `key_in_bytes`, and its twin under another name.
+    pub fn bytes_as(&mut self, key: &str, twin: &str, bytes: u64) -> &mut Self {
+        if self.human {
+            self.writer.field_str(twin, &units::bytes(bytes));
+        }
+        self.named([key, "_in_bytes"], bytes)
+    }
+
     /// A share.
     pub fn double(&mut self, key: &str, value: f64) -> &mut Self {
         self.writer.key(key).f64(value);
@@ -404,9 +412,11 @@ fn segments(out: &mut Figures<'_, '_>, shard: &Counts) {
     ] {
         out.bytes(part, 0);
     }
-    out.bytes("index_writer_memory", shard.buffer_bytes)
-        .bytes("version_map_memory", 0)
-        .bytes("fixed_bit_set_memory", 0);
+    out.bytes("index_writer_memory", shard.buffer_bytes).bytes("version_map_memory", 0).bytes_as(
+        "fixed_bit_set_memory",
+        "fixed_bit_set",
+        0,
+    );
     out.writer().key("max_unsafe_auto_id_timestamp").i64(-1);
     out.begin("file_sizes").end();
 }

@@ -221,7 +221,10 @@ fn action_result(writer: &mut Writer<'_>, result: &AliasResult, trace: fail::Tra
 
 fn actions(body: &Node) -> Result<Vec<AliasRequest>> {
     let mut requests = Vec::new();
-    for member in body.as_object().unwrap_or_default() {
+    let Some(members) = body.as_object() else {
+        return Err(place_error(body.at, &no_object("aliases", body)));
+    };
+    for member in members {
         if member.key != "actions" {
             return Err(unknown("aliases", &member.key, member.key_at));
         }
@@ -246,12 +249,18 @@ fn actions(body: &Node) -> Result<Vec<AliasRequest>> {
     Ok(requests)
 }
 
+fn no_object(what: &str, node: &Node) -> String {
+    format!("[{what}] Expected START_OBJECT but was: {}", node.token())
+}
+
 /// One action, or what is wrong with it and where that was noticed; what is noticed when all was read
 /// has no place.
 fn action(item: &Node) -> std::result::Result<AliasRequest, (Option<Place>, Error)> {
     // What is lacking is noticed behind the action.
     let behind = Place { line: item.end.line, column: item.end.column + 1 };
-    let members = item.as_object().unwrap_or_default();
+    let Some(members) = item.as_object() else {
+        return Err((Some(item.at), place_error(item.at, &no_object("alias_action", item))));
+    };
     let [member] = members else {
         let built = "Failed to build [alias_action] after last required field arrived";
         let error = Error::new(400, "x_content_parse_exception", built);

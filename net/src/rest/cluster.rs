@@ -219,7 +219,11 @@ fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<HealthWait
         None => TIMEOUT_MS,
         Some(text) => time_ms("timeout", text)?.unwrap_or(u64::from(u32::MAX)),
     };
-    wait.in_vain = !call.params.text("wait_for_nodes").map_or(Ok(true), one_fits)?;
+    wait.in_vain = !call
+        .params
+        .text("wait_for_nodes")
+        .filter(|it| !it.is_empty())
+        .map_or(Ok(true), one_fits)?;
     Ok(wait)
 }
 

@@ -36,6 +36,7 @@ mod flat;
 mod flooded;
 mod given_up;
 mod guessed;
+mod habits;
 mod halved;
 mod indices;
 mod keys;

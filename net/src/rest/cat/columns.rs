@@ -42,6 +42,7 @@ const COLUMNS: &[Entry] = &[
     ("indexing.index_time", &["iiti", "indexingIndexTime"], "time spent in indexing", |s| Cell::micros(s.shard.index.time_us)),
     ("indexing.index_total", &["iito", "indexingIndexTotal"], "number of indexing ops", |s| s.shard.index.count.into()),
     ("indexing.index_failed", &["iif", "indexingIndexFailed"], "number of failed indexing ops", |s| (s.shard.refused_count + s.shard.conflict_count).into()),
+    ("indexing.index_failed_due_to_version_conflict", &["iifvc", "indexingIndexFailedDueToVersionConflict"], "number of failed indexing ops due to version conflict", |s| s.shard.conflict_count.into()),
     ("merges.current", &["mc", "mergesCurrent"], "number of current merges", |s| s.shard.merge_current.into()),
     ("merges.current_docs", &["mcd", "mergesCurrentDocs"], "number of current merging docs", |s| s.shard.merge_current_docs.into()),
     ("merges.current_size", &["mcs", "mergesCurrentSize"], "size of current merges", |s| Cell::Bytes(s.shard.merge_current_bytes)),

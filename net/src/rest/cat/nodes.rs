@@ -89,17 +89,28 @@ fn node_table() -> Vec<Column<Line>> {
         right("load_1m", &["l"], "1m load avg", |l| load(l, 0)),
         right("load_5m", &["l"], "5m load avg", |l| load(l, 1)),
         right("load_15m", &["l"], "15m load avg", |l| load(l, 2)),
+        hidden(right("available_processors", &["ap"], "number of available processors, allocated to this node", |l| l.sample.os.processors.into())),
         hidden(right("uptime", &["u"], "node uptime", |l| Cell::Nanos(l.uptime_ns))),
         left("node.role", &["r", "role", "nodeRole"], "roles of the node, a letter each", |_| ROLE_LETTERS.into()),
         left("master", &["m"], "*: the elected master", |_| "*".into()),
         left("name", &["n"], "node name", |l| l.info.name.as_str().into()),
     ];
-    table.extend(columns(For::Nodes));
+    let mut stats = columns(For::Nodes);
+    let at = stats.iter().position(|column| column.name.starts_with("search."));
+    let after = stats.split_off(at.unwrap_or(stats.len()));
+    table.extend(stats);
     #[rustfmt::skip]
     table.extend([
         hidden(right("script.compilations", &["scrcc", "scriptCompilations"], "script compilations", |l: &Line| l.scripts.compilations.into())),
         hidden(right("script.cache_evictions", &["scrce", "scriptCacheEvictions"], "script cache evictions", |l| l.scripts.evictions.into())),
         hidden(right("script.compilation_limit_triggered", &["scrclt", "scriptCacheCompilationLimitTriggered"], "script cache compilation limit triggered", |l| l.scripts.refused.into())),
+    ]);
+    table.extend(after);
+    #[rustfmt::skip]
+    table.extend([
+        hidden(right("shard_stats.total_count", &["sstc", "shardStatsTotalCount"], "number of shards assigned", |l: &Line| l.stats.shards.into())),
+        hidden(right("mappings.total_count", &["mtc", "mappingsTotalCount"], "number of mappings", |l| l.stats.mapped_fields.unwrap_or(0).into())),
+        hidden(right("mappings.total_estimated_overhead_in_bytes", &["mteo", "mappingsTotalEstimatedOverheadInBytes"], "estimated overhead in bytes of mappings", |l| Cell::Bytes(l.stats.mapped_fields.unwrap_or(0) * 1_024))),
     ]);
     table
 }

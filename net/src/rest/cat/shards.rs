@@ -96,6 +96,22 @@ fn unassigned_for(line: &Line) -> Cell {
     }))
 }
 
+/// States of shards in Elasticsearch's order, by which tables are sorted: who looks for what is broken finds it first.
+const STATES: &[&str] = &["UNASSIGNED", "INITIALIZING", "STARTED", "RELOCATING"];
+
+/// Reasons for having no place, likewise.
+const REASONS: &[&str] = &[
+    "INDEX_CREATED",
+    "CLUSTER_RECOVERED",
+    "INDEX_REOPENED",
+    "DANGLING_INDEX_IMPORTED",
+    "NEW_INDEX_RESTORED",
+    "EXISTING_INDEX_RESTORED",
+    "REPLICA_ADDED",
+    "ALLOCATION_FAILED",
+    "NODE_LEFT",
+];
+
 fn details(line: &Line) -> Cell {
     match &line.copy {
         ShardCopy::Primary(Standing::Failed(failure)) => (&*failure.why).into(),
@@ -114,7 +130,7 @@ fn shard_table() -> Vec<Column<Line>> {
         left("index", &["i", "idx"], "index name", |l: &Line| (&*l.index.name).into()),
         left("shard", &["s", "sh"], "shard name", |l| l.number.into()),
         left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |l| if l.is_primary() { "p" } else { "r" }.into()),
-        left("state", &["st"], "shard state", |l| l.state().into()),
+        left("state", &["st"], "shard state", |l| Cell::listed(STATES, l.state())),
         right("docs", &["d", "dc"], "number of docs in shard", |l| l.count(|c| c.docs_count.into())),
         right("store", &["sto"], "store size of shard (how much disk it uses)", |l| l.count(|c| Cell::Bytes(c.store_bytes))),
         right("dataset", &[], "total size of dataset", |l| l.count(|c| Cell::Bytes(c.store_bytes))),
@@ -122,7 +138,7 @@ fn shard_table() -> Vec<Column<Line>> {
         hidden(left("id", &[], "unique id of node where it lives", |l| l.at_node(|l| l.node.id.as_str().into()))),
         left("node", &["n"], "name of node where it lives", |l| l.at_node(|l| l.node.name.as_str().into())),
         hidden(left("sync_id", &[], "sync id", |_| Cell::Empty)),
-        hidden(left("unassigned.reason", &["ur"], "reason shard became unassigned", |l| Cell::option(l.unassigned().map(|(reason, _)| reason)))),
+        hidden(left("unassigned.reason", &["ur"], "reason shard became unassigned", |l| Cell::option(l.unassigned().map(|(reason, _)| Cell::listed(REASONS, reason))))),
         hidden(left("unassigned.at", &["ua"], "time shard became unassigned (UTC)", |l| Cell::option(l.unassigned().map(|(_, since)| units::date(since))))),
         hidden(right("unassigned.for", &["uf"], "time has been unassigned", unassigned_for)),
         hidden(left("unassigned.details", &["ud"], "additional details as to why the shard became unassigned", details)),
