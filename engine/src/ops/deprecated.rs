@@ -101,6 +101,12 @@ pub(super) fn reindex_sort(gate: &dyn Gate) {
 impl<E: Env> Core<E> {
     /// The name and settings of an index that was just made, by a request of any kind.
     pub(super) fn warn_of_new(&self, gate: &dyn Gate, index: [u8; 16]) {
+        self.warn_of_name(gate, index);
+        self.warn_of_settings(gate, index);
+    }
+
+    /// The name of an index that was just made.
+    pub(super) fn warn_of_name(&self, gate: &dyn Gate, index: [u8; 16]) {
         let state = self.state();
         if let Some(index) = state.index_by_uuid(index)
             && index.name.starts_with('.')
@@ -112,7 +118,6 @@ impl<E: Env> Core<E> {
                 index.name
             ));
         }
-        self.warn_of_settings(gate, index);
     }
 
     /// Settings of an index that were set, by a request or by the templates of a new one, and are ignored.

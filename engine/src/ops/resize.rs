@@ -268,7 +268,7 @@ impl<E: Env> Core<E> {
             "index_not_found_exception" => no_such_index(&target),
             _ => error,
         })?;
-        self.warn_of_new(gate, uuid);
+        self.warn_of_name(gate, uuid);
         Ok(Created { index: target, shards_acknowledged: self.is_whole(uuid) })
     }
 
