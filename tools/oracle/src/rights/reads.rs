@@ -253,10 +253,20 @@ impl Run {
                 else {
                     return Ok(());
                 };
-                if answer.body.get("valid").and_then(Value::as_bool).is_some() {
+                // A wildcard that means nothing is an error of this call, be it because the caller may use nothing of it.
+                let mut wildcards = on.split(',').filter(|part| part.contains('*'));
+                let is_void = wildcards.any(|part| {
+                    self.reach(at, Action::Validate, part).is_ok_and(|it| it.is_empty())
+                });
+                let is_told = answer.body.get("valid").and_then(Value::as_bool).is_some();
+                if if is_void { answer.status == 404 } else { is_told } {
                     return Ok(());
                 }
-                Err(format!("{target}: {} {}", answer.status, short(&answer.text)))
+                Err(format!(
+                    "{target}: wanted nothing {is_void}: {} {}",
+                    answer.status,
+                    short(&answer.text)
+                ))
             }
             "rescore" => self.rescore(at, &on, what).await,
             "field_caps" => {
