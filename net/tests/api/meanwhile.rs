@@ -87,6 +87,16 @@ fn a_key_has_what_its_owner_holds_as_it_is_kept() {
     });
 }
 
+/// Somebody who has an application that was approved, and its page.
+async fn approved(admin: &mut Client, other: &mut Client) -> (Browser, String) {
+    let (mut dev, _) = stage(other).await;
+    let app = send(&mut dev, other, "/apps/new", "One", CALLBACK, "index:a-1:read").await;
+    let reference = app.rsplit('/').next().expect("a reference");
+    elastic(admin);
+    admin.good("POST", &format!("/_oauth/client/{reference}/_approve"), "").await;
+    (dev, app)
+}
+
 /// A stranger's session was ended by another password, and what it had begun made a secret of the application, or
 /// changed it, behind it: a picture is unpacked for as long as that takes.
 #[test]
@@ -95,11 +105,7 @@ fn what_a_session_began_is_not_done_behind_its_end() {
     let (env, sim) = (sim.env(), &sim);
     with_oauth_clients_on(sim, 2, |mut clients| async move {
         let [admin, other] = &mut clients[..] else { panic!("two") };
-        let (mut dev, _) = stage(other).await;
-        let app = send(&mut dev, other, "/apps/new", "One", CALLBACK, "index:a-1:read").await;
-        let reference = app.rsplit('/').next().expect("a reference").to_owned();
-        elastic(admin);
-        admin.good("POST", &format!("/_oauth/client/{reference}/_approve"), "").await;
+        let (mut dev, app) = approved(admin, other).await;
         let before = shown(admin, &app).await;
         for target in [app.as_str(), "/apps/new"] {
             let page = dev.ask(other, target, &[]).await;
@@ -156,11 +162,7 @@ fn a_session_that_ended_makes_no_secret() {
     let (env, sim) = (sim.env(), &sim);
     with_oauth_clients_on(sim, 2, |mut clients| async move {
         let [admin, other] = &mut clients[..] else { panic!("two") };
-        let (mut dev, _) = stage(other).await;
-        let app = send(&mut dev, other, "/apps/new", "One", CALLBACK, "index:a-1:read").await;
-        let reference = app.rsplit('/').next().expect("a reference").to_owned();
-        elastic(admin);
-        admin.good("POST", &format!("/_oauth/client/{reference}/_approve"), "").await;
+        let (mut dev, app) = approved(admin, other).await;
         let page = dev.ask(other, &app, &[]).await;
         let mut form = fields(&page, &app);
         form.retain(|(name, _)| name == "csrf_token");

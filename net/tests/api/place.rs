@@ -226,25 +226,25 @@ impl Machine {
 
     /// The node starts, without security, and is stopped when the story has ended.
     pub fn story<F: Future<Output = ()>>(&self, story: impl FnOnce(Client) -> F) {
+        self.tell(story, true);
+    }
+
+    fn tell<F: Future<Output = ()>>(&self, story: impl FnOnce(Client) -> F, stops: bool) {
         let env = self.sim.env();
         let (near, far) = self.sim.stream_pair();
         self.sim.run(async {
             let cores = start(&env).await;
             serve(&env, Rc::clone(&cores[1]), None, far).await;
             story(Client { stream: near, authorization: None }).await;
-            cores[0].stop().await;
+            if stops {
+                cores[0].stop().await;
+            }
         });
     }
 
     /// As [`Machine::story`], but the power goes when the story has ended.
     pub fn story_cut<F: Future<Output = ()>>(&self, story: impl FnOnce(Client) -> F) {
-        let env = self.sim.env();
-        let (near, far) = self.sim.stream_pair();
-        self.sim.run(async {
-            let cores = start(&env).await;
-            serve(&env, Rc::clone(&cores[1]), None, far).await;
-            story(Client { stream: near, authorization: None }).await;
-        });
+        self.tell(story, false);
         self.sim.crash();
     }
 }

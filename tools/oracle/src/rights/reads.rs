@@ -259,7 +259,8 @@ impl Run {
                     self.reach(at, Action::Validate, part).is_ok_and(|it| it.is_empty())
                 });
                 let is_told = answer.body.get("valid").and_then(Value::as_bool).is_some();
-                if if is_void { answer.status == 404 } else { is_told } {
+                let is_right = if is_void { answer.status == 404 } else { is_told };
+                if is_right {
                     return Ok(());
                 }
                 Err(format!(
