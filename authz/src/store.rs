@@ -12,6 +12,7 @@
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::planted::{Fault, planted};
 use base64::Engine as _;
@@ -23,6 +24,7 @@ use env::reply::Reply;
 use env::{Clock, Disk, Env, Pace, Random, Spawn};
 
 use crate::audit::Audit;
+use crate::authenticate::REMEMBERED;
 use crate::authenticate::memory::Memory;
 use crate::command::{Command, Outcome, Withdrawal};
 use crate::error::{Error, Result};
@@ -112,7 +114,8 @@ impl<E: Env> Store<E> {
     }
 
     /// Opens the state as [`open`](Self::open) does and lets it serve on this core: the store, the way
-    /// of any core to it, and how `elastic` came into being.
+    /// of any core to it, and how `elastic` came into being. A password that was made here needs no slow hash
+    /// to be known as right.
     ///
     /// # Errors
     /// Those of `open`.
@@ -122,12 +125,19 @@ impl<E: Env> Store<E> {
         preset: Option<Secret>,
         keys: Keys,
     ) -> Result<(Rc<Self>, Keeper, First)> {
+        let given = preset.clone();
         let (store, first) = Self::open(env.clone(), dir, preset).await?;
         let store = Rc::new(store);
         let (sender, receiver) = env::mailbox::channel(WAITING_BYTES);
         let mut key = [0; 32];
         env.random().fill(&mut key);
         let keeper = Keeper::new(store.published(), sender, keys, &key);
+        match (&first, &given) {
+            (First::Generated(password), _) | (First::Preset, Some(password)) => {
+                keeper.remember_elastic(password, env.clock().monotonic());
+            }
+            _ => {}
+        }
         let serving = Rc::clone(&store);
         env.spawn().spawn(async move { serving.serve(receiver).await });
         Ok((store, keeper, first))
@@ -238,6 +248,14 @@ impl Keeper {
     /// The line in which passwords are checked.
     pub(crate) fn refusals(&self) -> &Line {
         &self.refusals
+    }
+
+    /// Remembers the password that `elastic` was just given.
+    fn remember_elastic(&self, password: &Secret, now: Duration) {
+        if let Some(user) = self.state().user(ELASTIC) {
+            let tag = self.memory.tag(ELASTIC, password);
+            self.memory.keep(Arc::clone(user), tag, now + REMEMBERED, now);
+        }
     }
 
     /// Passwords that were found right lately.

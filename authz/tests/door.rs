@@ -83,6 +83,30 @@ fn the_first_start_makes_a_password_that_lets_in_and_stays() {
 }
 
 #[test]
+fn a_password_that_was_made_here_needs_no_hash_to_be_known() {
+    let sim = Sim::new(12);
+    let env = sim.env();
+    sim.run(async {
+        let (open, _) = open(&env, Some("correct horse")).await;
+        let made = sim.jobs();
+        assert!(comes_in(&open.door, "elastic", "correct horse").await);
+        assert_eq!(sim.jobs(), made, "no slow hash");
+        assert!(!comes_in(&open.door, "elastic", "wrong horse").await);
+        assert_eq!(sim.jobs(), made + 1);
+        let changed = open.keeper.set_password(&env, "elastic", secret("another one"), None);
+        changed.await.expect("changed");
+        assert!(!comes_in(&open.door, "elastic", "correct horse").await);
+        open.store.close().await.expect("closes");
+    });
+    sim.run(async {
+        let (open, _) = open(&env, Some("another one")).await;
+        let made = sim.jobs();
+        assert!(comes_in(&open.door, "elastic", "another one").await);
+        assert_eq!(sim.jobs(), made + 1, "a later start knows no password");
+    });
+}
+
+#[test]
 fn wrong_passwords_and_unknown_users_get_the_same_answer() {
     let sim = Sim::new(2);
     let env = sim.env();
