@@ -112,12 +112,12 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 async fn refuse_without_copies<E: Env>(
     call: &Call<'_, E>,
     copies: Copies,
-    items: &mut [Item],
+    items: &mut [Vec<Item>],
 ) -> Result<bool> {
     let mut waits = false;
     // An index whose setting asks for no more is not looked at again with each of its items.
     let mut enough: Option<String> = None;
-    for (at, item) in items.iter_mut().enumerate() {
+    for (at, item) in items.iter_mut().flatten().enumerate() {
         call.core.env().spawn().yield_at(at).await;
         let Item::Write(write) = item else { continue };
         if enough.as_ref() == Some(&write.index) {
@@ -139,11 +139,11 @@ async fn refuse_without_copies<E: Env>(
 const STEP_ITEMS: usize = 128;
 
 /// Gives the engine what can be done; refused items keep their places.
-async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> BulkReply {
+async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Vec<Item>>, refresh: Refresh) -> BulkReply {
     let spawn = call.core.env().spawn();
     let mut refused = Vec::new();
-    let mut writes = Vec::with_capacity(items.len());
-    for (at, item) in items.into_iter().enumerate() {
+    let mut writes = Vec::with_capacity(items.iter().map(Vec::len).sum());
+    for (at, item) in items.into_iter().flatten().enumerate() {
         match item {
             Item::Write(item) => writes.push(item),
             Item::Refused(item, error) => refused.push((at, item, error)),
@@ -195,7 +195,7 @@ pub fn split(body: &Bytes, defaults: &Defaults) -> Result<Vec<Item>> {
     let mut splitter = Splitter::new(body, defaults)?;
     loop {
         match splitter.step(usize::MAX)? {
-            Cut::Done => return splitter.finish(),
+            Cut::Done => return Ok(splitter.finish()?.into_iter().flatten().collect()),
             Cut::More => {}
             Cut::Update(held) => {
                 let Held { text, mut update, mut item, refused } = *held;
@@ -224,6 +224,9 @@ struct Held {
     refused: Option<Error>,
 }
 
+/// Items that are kept in one piece: a few hundred kilobytes.
+const PIECE_ITEMS: usize = 1_024;
+
 /// Updates are read in a step until their texts are so long.
 const STEP_BYTES: usize = update::READ_HERE_BYTES_MAX;
 
@@ -235,7 +238,8 @@ struct Splitter<'a> {
     body: &'a Bytes,
     defaults: &'a Defaults,
     lines: Lines<'a>,
-    items: Vec<Item>,
+    /// In pieces of [`PIECE_ITEMS`]: one list that grows copies all its items at once.
+    items: Vec<Vec<Item>>,
     problems: Vec<String>,
 }
 
@@ -246,10 +250,8 @@ impl<'a> Splitter<'a> {
                 "The bulk request must be terminated by a newline [\\n]",
             ));
         }
-        // Lines are 200 bytes or so, two an item; memory follows what is there.
-        let items = Vec::with_capacity((body.len() / 400).min(4_096));
         let lines = Lines { body, at: 0, number: 0 };
-        Ok(Self { body, defaults, lines, items, problems: Vec::new() })
+        Ok(Self { body, defaults, lines, items: Vec::new(), problems: Vec::new() })
     }
 
     /// Cuts at most `count` items more.
@@ -322,10 +324,20 @@ impl<'a> Splitter<'a> {
             let reason = "if _id is specified it must not be empty";
             refused = Some(Error::illegal_argument(reason));
         }
-        self.items.push(match refused {
+        let item = match refused {
             None => Item::Write(item),
             Some(error) => Item::Refused(item, error),
-        });
+        };
+        match self.items.last_mut() {
+            Some(piece) if piece.len() < PIECE_ITEMS => piece.push(item),
+            _ => {
+                // A piece has its place at once, but the first, which is most often the only one.
+                let place = if self.items.is_empty() { 1 } else { PIECE_ITEMS };
+                let mut piece = Vec::with_capacity(place);
+                piece.push(item);
+                self.items.push(piece);
+            }
+        }
     }
 
     fn problem(&mut self, what: String) {
@@ -334,8 +346,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The items, once all are cut.
-    fn finish(self) -> Result<Vec<Item>> {
+    /// The items, once all are cut, in pieces.
+    fn finish(self) -> Result<Vec<Vec<Item>>> {
         if self.items.is_empty() {
             return Err(Error::validation(&["no requests added"]));
         }

@@ -49,6 +49,17 @@ fn items_stand_in_the_order_of_their_lines() {
 }
 
 #[test]
+fn many_items_keep_their_order() {
+    for count in [PIECE_ITEMS - 1, PIECE_ITEMS, PIECE_ITEMS + 1, 3 * PIECE_ITEMS + 7] {
+        let line = |at| format!("{{\"delete\":{{\"_index\":\"a\",\"_id\":\"{at}\"}}}}\n");
+        let items = writes(&(0..count).map(line).collect::<String>());
+        assert_eq!(items.len(), count);
+        let is_at = |(at, item): (usize, &WriteItem)| item.id.as_deref() == Some(&*at.to_string());
+        assert!(items.iter().enumerate().all(is_at));
+    }
+}
+
+#[test]
 fn defaults_fill_in() {
     let defaults = Defaults {
         index: "d".into(),
