@@ -26,6 +26,11 @@ impl<'a> Writer<'a> {
         self.out
     }
 
+    /// Makes room for so many bytes more: what is long does not move time and again as it grows.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes);
+    }
+
     /// `{`.
     pub fn begin_object(&mut self) -> &mut Self {
         self.begin(b'{')

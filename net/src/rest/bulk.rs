@@ -1,8 +1,7 @@
 //! `_bulk`: lines of JSON, cut where they stand.
 //!
-//! Lines are found by memchr; a document is a range of the body and never copied. Action lines are
-//! read token by token, without a tree. What is wrong with an action line fails the request, what
-//! is wrong with one item fails the item.
+//! Lines are found by memchr; a document is a range of the body and never copied. What is wrong with an
+//! action line (`action`) fails the request, what is wrong with one item fails the item.
 //!
 //! Always true
 //! 1. Items stand in the order of their lines; line numbers in messages count from 1.
@@ -11,22 +10,20 @@
 //! 3. An action line is one object of one action, and nothing stands after it. (Elasticsearch 8 warns
 //!    of other lines and reads on; version 9 refuses them.)
 
+#[path = "bulk/action.rs"]
+mod action;
+
 use engine::ops::Refresh;
 use engine::ops::bulk::{BulkOutcome, BulkReply, BulkRequest};
-use engine::ops::document::{self, SourceFilter, Update, VersionType, WriteAction, WriteItem};
+use engine::ops::document::{self, SourceFilter, Update, WriteAction, WriteItem};
 use engine::{Error, Result};
 use env::{Bytes, Env, Spawn};
-use json::Limits;
-use json::scan::{Event, Scanner, Token};
 
+use self::action::{action, has_half_pair};
 use super::copies::{self, Copies};
-use super::document::{
-    check_write_params, names_source, negative, no_pipeline, refresh, routing, source_filter,
-    version_type,
-};
+use super::document::{check_write_params, names_source, refresh, routing, source_filter};
 use super::update;
 use crate::call::Call;
-use crate::fail;
 use crate::render::document as render;
 use crate::reply::Reply;
 
@@ -94,10 +91,16 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if let Some(error) = refused_whole(&reply) {
         return Err(error.clone());
     }
-    let mut body = Vec::with_capacity(64 + reply.items.len() * 200);
+    let count = reply.items.len();
+    let mut body = Vec::with_capacity(64 + count.min(SAMPLE_ITEMS) * 200);
     let mut writer = json::Writer::new(&mut body);
     render::begin_bulk(&mut writer, &reply);
     for (at, item) in std::mem::take(&mut reply.items).into_iter().enumerate() {
+        if at == SAMPLE_ITEMS {
+            // The rest is most likely as long, and an eighth for what differs.
+            let each = writer.written().len() / at + 1;
+            writer.reserve((count - at) * (each + each / 8));
+        }
         if let Err(error) = &item.result {
             call.told.borrow_mut().failed(error);
         }
@@ -134,6 +137,9 @@ async fn refuse_without_copies<E: Env>(
     }
     Ok(waits)
 }
+
+/// Items by whose answers the length of all of them is guessed.
+const SAMPLE_ITEMS: usize = 256;
 
 /// Items that are cut before others may run: some ten microseconds.
 const STEP_ITEMS: usize = 128;
@@ -358,30 +364,6 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Is there an escape of half a surrogate pair? It would be read as U+FFFD, so that two names become
-/// one, and one document takes the other's place.
-fn has_half_pair(line: &[u8]) -> bool {
-    let unit = |at: usize| -> Option<u16> {
-        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &line[at..]) {
-        at += found;
-        match unit(at) {
-            Some(0xd800..=0xdbff) => match unit(at + 6) {
-                Some(0xdc00..=0xdfff) => at += 12,
-                _ => return true,
-            },
-            Some(0xdc00..=0xdfff) => return true,
-            Some(_) => at += 6,
-            // Another escape: its second character may be a backslash too.
-            None => at = (at + 2).min(line.len()),
-        }
-    }
-    false
-}
-
 /// Lines of a body, without their ends.
 struct Lines<'a> {
     body: &'a [u8],
@@ -407,283 +389,6 @@ impl Iterator for Lines<'_> {
         let cr = end > start && self.body[end - 1] == b'\r';
         Some(Line { start, end: end - usize::from(cr) })
     }
-}
-
-/// Reads an action line: the item without its source, and why it is refused alone.
-fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem, Option<Error>)> {
-    let syntax = |error: json::Error| fail::of_json(&error, line);
-    let mut scanner = Scanner::new(line, Limits::DEFAULT).map_err(syntax)?;
-    let mut next = || scanner.next().map_err(syntax);
-    let malformed = |expected: &str, found: &str| {
-        Error::illegal_argument(format!(
-            "Malformed action/metadata line [{number}], expected {expected} but found [{found}]"
-        ))
-    };
-    let name = |event: Option<Event>| event.map_or("null", |event| event.token.name());
-    let begin = next()?;
-    if begin.is_none_or(|event| event.token != Token::BeginObject) {
-        return Err(malformed("START_OBJECT", name(begin)));
-    }
-    let key = next()?;
-    let Some(key) = key.filter(|event| event.token == Token::Key) else {
-        return Err(malformed("FIELD_NAME", name(key)));
-    };
-    let value = next()?;
-    let word = scanner.string(&key);
-    let action = match word.as_ref() {
-        "index" => WriteAction::Index,
-        "create" => WriteAction::Create,
-        "delete" => WriteAction::Delete,
-        "update" => WriteAction::Update,
-        other => {
-            return Err(malformed("field [create], [delete], [index] or [update]", other));
-        }
-    };
-    let adds = matches!(action, WriteAction::Index | WriteAction::Create);
-    let mut item = WriteItem {
-        action,
-        index: defaults.index.clone(),
-        id: None,
-        routing: defaults.routing.clone(),
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: defaults.require_alias,
-        require_data_stream: adds && defaults.require_data_stream,
-        source: Bytes::empty(),
-        update: (action == WriteAction::Update)
-            .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
-    };
-    let mut refused = None;
-    let mut reader = Reader { scanner, line, number, seen: 0 };
-    match value {
-        Some(value) if value.token == Token::BeginObject => {
-            while let Some(key) = reader.key()? {
-                reader.parameter(&key, &mut item, &mut refused)?;
-            }
-        }
-        other => return Err(malformed("START_OBJECT or END_OBJECT", name(other))),
-    }
-    reader.end()?;
-    Ok((item, refused))
-}
-
-/// Reads the parameters of an action, and its end.
-struct Reader<'a> {
-    scanner: Scanner<'a>,
-    line: &'a [u8],
-    number: usize,
-    /// A bit for each of [`PARAMETERS`] that was there.
-    seen: u32,
-}
-
-/// What an item is told whose index is the empty word.
-fn no_name() -> Error {
-    Error::new(400, "invalid_index_name_exception", "Invalid index name [], must not be empty")
-        .with("index_uuid", "_na_")
-        .with("index", "")
-}
-
-/// What an action line may hold.
-const PARAMETERS: [&str; 15] = [
-    "_index",
-    "_id",
-    "routing",
-    "if_seq_no",
-    "if_primary_term",
-    "version",
-    "version_type",
-    "require_alias",
-    "require_data_stream",
-    "pipeline",
-    "op_type",
-    "list_executed_pipelines",
-    "dynamic_templates",
-    "retry_on_conflict",
-    "_source",
-];
-
-impl Reader<'_> {
-    fn next(&mut self) -> Result<Option<Event>> {
-        self.scanner.next().map_err(|error| fail::of_json(&error, self.line))
-    }
-
-    /// The next key of the parameters, or their end.
-    fn key(&mut self) -> Result<Option<Event>> {
-        Ok(self.next()?.filter(|event| event.token == Token::Key))
-    }
-
-    /// The end of the line: of the action, and of what holds it.
-    fn end(&mut self) -> Result<()> {
-        let number = self.number;
-        let malformed = |what: String| {
-            Error::illegal_argument(format!("Malformed action/metadata line [{number}], {what}"))
-        };
-        match self.scanner.next() {
-            Ok(Some(event)) if event.token == Token::EndObject => {}
-            Ok(Some(event)) => {
-                let found = event.token.name();
-                return Err(malformed(format!("expected [END_OBJECT] but found [{found}]")));
-            }
-            Ok(None) | Err(_) => {
-                return Err(malformed("expected [END_OBJECT] but found [null]".to_owned()));
-            }
-        }
-        match self.scanner.next() {
-            Ok(None) => Ok(()),
-            Ok(Some(_)) | Err(_) => {
-                Err(malformed("unexpected data after the closing brace".to_owned()))
-            }
-        }
-    }
-
-    fn parameter(
-        &mut self,
-        key: &Event,
-        item: &mut WriteItem,
-        refused: &mut Option<Error>,
-    ) -> Result<()> {
-        let name = self.scanner.string(key);
-        let name = name.as_ref();
-        let number = self.number;
-        let known = PARAMETERS.iter().position(|it| *it == name);
-        // A reader before us may have gone by the first of two.
-        if let Some(at) = known {
-            if self.seen & (1 << at) != 0 {
-                let twice = json::parser::duplicate(&self.scanner, key);
-                return Err(fail::of_json(&twice, self.line));
-            }
-            self.seen |= 1 << at;
-        }
-        let Some(value) = self.next()? else { return Ok(()) };
-        if value.token == Token::Null {
-            return Ok(());
-        }
-        let nests =
-            matches!(name, "_source" | "dynamic_templates") && value.token == Token::BeginObject;
-        let text = self.scalar(&value);
-        if text.is_none() && !nests {
-            return Err(Error::illegal_argument(format!(
-                "Malformed action/metadata line [{number}], expected a simple value for field \
-                 [{name}] but found [{}]",
-                value.token.name()
-            )));
-        }
-        if known.is_none() {
-            return Err(Error::illegal_argument(format!(
-                "Action/metadata line [{number}] contains an unknown parameter [{name}]"
-            )));
-        }
-        if nests {
-            let tree = self.tree(&value)?;
-            match (name, &tree) {
-                ("_source", tree) => {
-                    let filter = super::document::source_of_body(tree)?;
-                    if let Some(update) = &mut item.update {
-                        update.source = update::wanted(filter);
-                    }
-                }
-                (_, json::Value::Object(names)) if names.is_empty() => {}
-                _ => {
-                    *refused = Some(Error::new(
-                        400,
-                        "document_parsing_exception",
-                        "dynamic templates named by a bulk request are not supported",
-                    ));
-                }
-            }
-            return Ok(());
-        }
-        let text = text.unwrap_or_default();
-        match name {
-            "_index" => {
-                if text.is_empty() {
-                    *refused = Some(no_name());
-                }
-                item.index = text;
-            }
-            "_id" => item.id = Some(text),
-            "routing" => item.routing = Some(text),
-            "if_seq_no" => item.if_seq_no = Some(count(name, "sequence numbers", &text)?),
-            "if_primary_term" => item.if_primary_term = Some(count(name, "primary term", &text)?),
-            "version" | "version_type" if item.action == WriteAction::Update => {
-                return Err(Error::illegal_argument(
-                    "Update requests do not support versioning. Please use `if_seq_no` and \
-                     `if_primary_term` instead",
-                ));
-            }
-            "version" => item.version = Some(long(name, &text)?),
-            "version_type" => item.version_type = version_type(Some(&text))?,
-            "retry_on_conflict" => {
-                let count = long(name, &text)?;
-                if let Some(update) = &mut item.update {
-                    update.retry_on_conflict = count;
-                }
-            }
-            "_source" => {
-                if let Some(update) = &mut item.update {
-                    update.source = match text.as_str() {
-                        "false" => None,
-                        "true" => Some(SourceFilter::default()),
-                        list => Some(SourceFilter {
-                            includes: list.split(',').map(str::to_owned).collect(),
-                            ..SourceFilter::default()
-                        }),
-                    };
-                }
-            }
-            "op_type" => match (text.as_str(), item.action) {
-                ("create", WriteAction::Index) => item.action = WriteAction::Create,
-                ("create" | "index", _) => {}
-                (other, _) => {
-                    return Err(Error::illegal_argument(format!(
-                        "opType must be 'create' or 'index', found: [{other}]"
-                    )));
-                }
-            },
-            "require_alias" => item.require_alias = crate::params::flag(&text)?,
-            "require_data_stream" => {
-                let required = crate::params::flag(&text)?;
-                // Of what no data stream takes nothing is asked, as in Elasticsearch.
-                let adds = matches!(item.action, WriteAction::Index | WriteAction::Create);
-                item.require_data_stream = adds && required;
-            }
-            "pipeline" if text != "_none" => *refused = Some(no_pipeline(&text)),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// A whole value.
-    fn tree(&mut self, value: &Event) -> Result<json::Value> {
-        let failed = |error: json::Error| fail::of_json(&error, self.line);
-        let last = self.scanner.skip(*value).map_err(failed)?;
-        let text = &self.line[value.start..last.end];
-        json::parse(text).map_err(|error| fail::of_json(&error, text))
-    }
-
-    fn scalar(&self, value: &Event) -> Option<String> {
-        match value.token {
-            Token::String => Some(self.scanner.string(value).into_owned()),
-            Token::Number | Token::True | Token::False => Some(self.scanner.raw(value).to_owned()),
-            _ => None,
-        }
-    }
-}
-
-fn long(name: &str, text: &str) -> Result<i64> {
-    text.parse().map_err(|_| {
-        let cause =
-            Error::new(400, "number_format_exception", format!("For input string: \"{text}\""));
-        Error::illegal_argument(format!("Failed to parse long [{name}] with value [{text}]"))
-            .caused_by(cause)
-    })
-}
-
-fn count(name: &str, what: &str, text: &str) -> Result<u64> {
-    let value = long(name, text)?;
-    u64::try_from(value).map_err(|_| negative(what, value))
 }
 
 #[cfg(test)]
