@@ -2,8 +2,8 @@
 
     table.py FOLDER FILE
 
-Every suite's log ends in a line of counts; the table holds those lines, by suite and tier, and the
-commit and date of the run. Nothing else is judged here.
+Every suite's log ends in a line of counts; the table holds those lines, by suite and tier, those of the
+recorded answers also by group, and the commit and date of the run. Nothing else is judged here.
 """
 
 import re
@@ -66,6 +66,29 @@ def failures(log):
     return found
 
 
+def groups(log):
+    """Counts of the groups of one log's cases, as rows: those of the recorded answers, by what they are about."""
+    counted = re.compile(r"(\w+) +(\d+) passed +(\d+) failed")
+    for line in log.read_text(errors="replace").splitlines():
+        if counts := counted.fullmatch(line.strip()):
+            name, passed, failed = counts[1], int(counts[2]), int(counts[3])
+            yield row(f"{log.stem}, {name}", passed, failed, 0)
+
+
+def row(name, passed, failed, skipped):
+    share = 100 * passed / max(passed + failed, 1)
+    return f"| {name} | {passed} | {failed} | {skipped} | {share:.1f} % |"
+
+
+def commit(folder):
+    """That of the server that was asked, as it said when it began; else of this folder."""
+    for log in sorted(folder.glob("*.server")):
+        if said := re.search(r"\(commit ([0-9a-f]{8})", log.read_text(errors="replace")):
+            return said[1]
+    here = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(here, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def main():
     folder, target = Path(sys.argv[1]), Path(sys.argv[2])
     rows = []
@@ -75,14 +98,11 @@ def main():
         counts = re.search(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", last)
         if counts:
             passed, failed, skipped = (int(part or 0) for part in counts.groups())
-            share = 100 * passed / max(passed + failed, 1)
-            rows.append(f"| {log.stem} | {passed} | {failed} | {skipped} | {share:.1f} % |")
+            rows.append(row(log.stem, passed, failed, skipped))
+            rows.extend(sorted(groups(log)))
         else:
             rows.append(f"| {log.stem} | | | | {last} |")
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    text = HEAD + f"Run on {date.today()}, commit {commit or 'unknown'}.\n\n"
+    text = HEAD + f"Run on {date.today()}, commit {commit(folder) or 'unknown'}.\n\n"
     text += "| suite | passed | failed | skipped | of those run |\n|---|---:|---:|---:|---:|\n"
     text += "\n".join(rows) + "\n\n## What fails\n\n"
     asked, others = {}, []
