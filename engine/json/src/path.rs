@@ -11,7 +11,8 @@
 //!
 //! Always true
 //! 1. Excludes come first; what is left is asked for by the includes (none: everything).
-//! 2. An object that only excludes emptied stays as `{}`; one in which no include matched goes.
+//! 2. An object or a list in which no include matched goes. One that only excludes emptied stays in a
+//!    `_source` and goes in a response, as in Elasticsearch; one that was empty before stays in both.
 //! 3. Arrays are transparent: their elements have the path of the array.
 
 use base::wildcard::Wildcard;
@@ -34,6 +35,8 @@ pub struct Filter {
     excludes: Patterns,
     /// A key `a.b` is read as the path of `b` in `a`.
     dotted_keys: bool,
+    /// What excludes emptied goes, too.
+    drops_emptied: bool,
 }
 
 impl Filter {
@@ -49,6 +52,7 @@ impl Filter {
             includes: Patterns::by_name(&includes),
             excludes: Patterns::by_name(&excludes),
             dotted_keys: false,
+            drops_emptied: true,
         }
     }
 
@@ -58,7 +62,12 @@ impl Filter {
         let excludes: Vec<&str> = excludes.iter().map(AsRef::as_ref).collect();
         let across = excludes.iter().any(|path| path.contains('*'));
         let read = if across { Patterns::across } else { Patterns::by_name };
-        Self { includes: read(&includes), excludes: read(&excludes), dotted_keys: true }
+        Self {
+            includes: read(&includes),
+            excludes: read(&excludes),
+            dotted_keys: true,
+            drops_emptied: false,
+        }
     }
 
     /// Nothing is taken away.
@@ -73,7 +82,7 @@ impl Filter {
         WALK_NS + self.includes.cost() + self.excludes.cost()
     }
 
-    /// Appends the chosen parts of `json` to `out`. An object at the root is always kept.
+    /// Appends the chosen parts of `json` to `out`. An object or a list at the root is always kept.
     ///
     /// # Errors
     /// Where `json` is not JSON; `out` is as before then.
@@ -355,6 +364,8 @@ struct Frame {
     inside: usize,
     /// Goes if it stays empty.
     optional: bool,
+    /// Something stands in it, chosen or not.
+    filled: bool,
 }
 
 struct Walk<'f> {
@@ -381,7 +392,8 @@ impl<'f> Walk<'f> {
                 Token::Key => {
                     let key = scanner.string(&event);
                     let filter = self.filter;
-                    let frame = self.frames.last().expect("keys stand in objects");
+                    let frame = self.frames.last_mut().expect("keys stand in objects");
+                    frame.filled = true;
                     let exclude = filter.excludes.step(&frame.exclude, &key, filter.dotted_keys);
                     let include = filter.includes.step(&frame.include, &key, filter.dotted_keys);
                     if exclude == State::All || include == State::None {
@@ -407,6 +419,7 @@ impl<'f> Walk<'f> {
                         mark,
                         inside: self.out.len(),
                         optional,
+                        filled: false,
                     });
                 }
                 Token::EndObject | Token::EndArray => self.end(event.token),
@@ -425,9 +438,10 @@ impl<'f> Walk<'f> {
     }
 
     /// States and mark of the value that begins now: its key's, or its array's.
-    fn place(&self, next: &mut (State, State, usize)) -> (State, State, usize) {
-        match self.frames.last() {
+    fn place(&mut self, next: &mut (State, State, usize)) -> (State, State, usize) {
+        match self.frames.last_mut() {
             Some(frame) if frame.array => {
+                frame.filled = true;
                 (frame.include.clone(), frame.exclude.clone(), self.out.len())
             }
             _ => std::mem::replace(next, (State::None, State::None, self.out.len())),
@@ -440,7 +454,10 @@ impl<'f> Walk<'f> {
         let empty = self.out.len() == frame.inside;
         // Read across, Elasticsearch also drops elements that its excludes emptied.
         let across = matches!(self.filter.excludes, Patterns::Across(_));
-        let emptied = across && in_array && frame.exclude != State::None;
+        let emptied = match self.filter.drops_emptied {
+            true => frame.filled && !self.frames.is_empty(),
+            false => across && in_array && frame.exclude != State::None,
+        };
         if empty && (frame.optional || emptied) {
             self.out.truncate(frame.mark);
             return;

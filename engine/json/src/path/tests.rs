@@ -65,14 +65,41 @@ fn two_stars_reach_any_depth() {
 }
 
 #[test]
-fn excludes_come_first_and_leave_empty_objects() {
+fn excludes_come_first() {
     assert_eq!(
         response(&["-hits.hits", "-_shards"], HEALTH),
         r#"{"took":3,"hits":{"total":{"value":2}}}"#
     );
-    assert_eq!(response(&["hits.total", "-hits.total.value"], HEALTH), r#"{"hits":{"total":{}}}"#);
     assert_eq!(response(&["hits.total.value", "-hits.total.value"], HEALTH), "{}");
     assert_eq!(response(&["-**._source"], r#"[{"_source":1,"x":{}}]"#), r#"[{"x":{}}]"#);
+}
+
+/// `{}` was left where all was excluded.
+#[test]
+fn what_excludes_emptied_goes_from_a_response_and_what_was_empty_stays() {
+    let text = concat!(
+        r#"{"l":[{"p":1,"q":2},{"p":3}],"e":{},"el":[],"ll":[[1,2],[]],"d":{"f":{"p":1}},"#,
+        r#""lp":{"p":[1,2]},"mixed":[1,{"p":2},[{"p":3}],{"p":1,"r":[]}]}"#
+    );
+    let empty = r#""e":{},"el":[],"ll":[[1,2],[]]"#;
+    for (paths, left) in [
+        (&["-**.p"][..], format!(r#"{{"l":[{{"q":2}}],{empty},"mixed":[1,{{"r":[]}}]}}"#)),
+        (&["**", "-**.p"], format!(r#"{{"l":[{{"q":2}}],{empty},"mixed":[1,{{"r":[]}}]}}"#)),
+        (&["d", "-d.f.p"], "{}".to_owned()),
+        (&["**.f", "-**.p"], "{}".to_owned()),
+        (&["l", "e", "-l.*"], r#"{"e":{}}"#.to_owned()),
+        (&["e", "el", "-**.x"], r#"{"e":{},"el":[]}"#.to_owned()),
+        (&["mixed", "-**.p", "-**.r"], r#"{"mixed":[1]}"#.to_owned()),
+        (&["-*"], "{}".to_owned()),
+    ] {
+        assert_eq!(response(paths, text), left, "{paths:?}");
+    }
+    assert_eq!(response(&["hits.total", "-hits.total.value"], HEALTH), "{}");
+    // A list at the root is kept, as an object is.
+    assert_eq!(response(&["-p"], r#"[{"p":1},{}]"#), "[{}]");
+    assert_eq!(response(&["-p"], r#"[{"p":1}]"#), "[]");
+    // Of a source, the object stays.
+    assert_eq!(source(&[], &["d.f.p"], r#"{"d":{"f":{"p":1}}}"#), r#"{"d":{"f":{}}}"#);
 }
 
 #[test]
