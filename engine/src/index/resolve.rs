@@ -158,8 +158,7 @@ pub async fn resolve(
     let Reading { found, mut effort, sees, .. } = reading;
     let list = found.resolved(call, &sees, &mut effort).await?;
     if list.is_empty() && !call.options.allow_no_indices {
-        let name = if is_whole(expression) { "_all" } else { expression };
-        return Err(missing(name, call.resource_type));
+        return Err(nothing_met(expression, call.resource_type));
     }
     Ok(list)
 }
@@ -246,7 +245,10 @@ pub(crate) async fn read(
                 false => to.pattern(&pattern).await,
             };
             if !met && !allow_no_indices {
-                return Err(missing(name, call.resource_type));
+                return Err(match whole {
+                    true => nothing_met(expression, call.resource_type),
+                    false => missing(name, call.resource_type),
+                });
             }
         } else if excludes {
             to.except_name(name);
@@ -285,6 +287,22 @@ pub(crate) fn reserved(name: &str) -> Error {
 
 fn missing(name: &str, resource_type: &'static str) -> Error {
     Error::index_not_found(name, resource_type)
+}
+
+/// 404 for an expression that met nothing at all, where that is not allowed: a list is told as it was asked for, and
+/// by no name.
+fn nothing_met(expression: &str, resource_type: &'static str) -> Error {
+    if is_whole(expression) {
+        let mut error = missing("_all", resource_type);
+        error.reason.push_str(" and no indices exist");
+        return error;
+    }
+    match split(expression)[..] {
+        [name] => missing(name, resource_type),
+        ref names => Error::new(404, "index_not_found_exception", "no such index [null]")
+            .with("resource.type", "index_expression")
+            .with("resource.id", names.iter().map(|name| Value::from(*name)).collect::<Vec<_>>()),
+    }
 }
 
 pub(crate) fn no_such_cluster(cluster: &str) -> Error {

@@ -136,6 +136,25 @@ fn what_is_missing_is_named() {
         let error = names(expression, strict).expect_err("no match");
         assert_eq!(error.reason, "no such index [nope*]", "{expression}");
     }
+    // Of what met nothing as a whole, a list is told as it was asked for.
+    let lenient = IndicesOptions { ignore_unavailable: true, ..strict };
+    for (expression, reason, id) in [
+        ("gone", "no such index [gone]", json::json!("gone")),
+        ("gone,lost", "no such index [null]", json::json!(["gone", "lost"])),
+        ("gone,-a1", "no such index [null]", json::json!(["gone", "-a1"])),
+        ("a*,-a*", "no such index [null]", json::json!(["a*", "-a*"])),
+    ] {
+        let error = names(expression, lenient).expect_err("nothing met");
+        let told = |key: &str| error.meta.iter().find(|(known, _)| known == key);
+        assert_eq!(error.reason, reason, "{expression}");
+        assert_eq!(told("resource.id").map(|(_, told)| told), Some(&id), "{expression}");
+        assert_eq!(told("index").is_some(), !expression.contains(','), "{expression}");
+    }
+    let none = IndicesOptions { expand_open: false, expand_closed: false, ..strict };
+    for expression in ["_all", ""] {
+        let error = names(expression, none).expect_err("nothing met");
+        assert_eq!(error.reason, "no such index [_all] and no indices exist", "{expression}");
+    }
     assert_eq!(
         names("x:y", options).expect_err("no remote").kind,
         "no_such_remote_cluster_exception"
