@@ -9,6 +9,10 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::{DEPTH_MAX, Malformed, Out, Tree, big, too_long};
 
+mod halves;
+
+use halves::{Halves, Said};
+
 /// A key of more letters is marked as one: readers look no further than 1,024 for its colon, quotes included.
 const PLAIN_KEY_LETTERS_MAX: usize = 500;
 
@@ -22,7 +26,8 @@ enum Open {
 pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
     let text =
         std::str::from_utf8(body).map_err(|_| Malformed::new(0, "a text that is no UTF-8"))?;
-    let mut parser = Parser::new_from_str(text);
+    let halves = Halves::hide(text);
+    let mut parser = Parser::new_from_str(halves.text());
     let mut open: Vec<Open> = Vec::new();
     let mut documents = 0;
     while let Some(event) = parser.next_event() {
@@ -41,11 +46,14 @@ pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
             }
             Event::Alias(_) => return Err(Malformed::new(at, "an alias")),
             Event::Scalar(text, style, _, tag) => {
-                match (open.last(), tag) {
-                    (Some(Open::Object(true)), _) => out.text(&text),
-                    (_, Some(tag)) => tagged(&tag, &text, out, at)?,
-                    (_, None) if style == ScalarStyle::Plain => plain(&text, out, at)?,
-                    _ => out.text(&text),
+                match (halves.said(text, style), open.last(), tag) {
+                    (Said::Json(json), ..) => out.raw(&json),
+                    (Said::Text(text), Some(Open::Object(true)), _) => out.text(&text),
+                    (Said::Text(text), _, Some(tag)) => tagged(&tag, &text, out, at)?,
+                    (Said::Text(text), _, None) if style == ScalarStyle::Plain => {
+                        plain(&text, out, at)?;
+                    }
+                    (Said::Text(text), ..) => out.text(&text),
                 }
                 end_of_value(&mut open, out);
             }
