@@ -59,15 +59,19 @@ pub struct Os {
     pub swap_total_bytes: u64,
     /// Swap not in use.
     pub swap_free_bytes: u64,
-    /// The group that bounds the process.
+    /// The groups that bound the process, where there are any whose figures can be read.
     pub cgroup: Option<Cgroup>,
 }
 
-/// A control group, version 2.
+/// Control groups: those of version 1 each of its own name, one of version 2.
 #[derive(Clone, Debug, Default)]
 pub struct Cgroup {
-    /// Its path.
-    pub name: String,
+    /// Path of the group whose use of processors is counted.
+    pub accounts: String,
+    /// Path of the group that bounds processors.
+    pub cpu: String,
+    /// Path of the group that bounds memory.
+    pub memory: String,
     /// Nanoseconds of processors used.
     pub cpu_usage_ns: u64,
     /// Microseconds of a period.
@@ -80,7 +84,7 @@ pub struct Cgroup {
     pub throttled: u64,
     /// Nanoseconds for which it had to wait.
     pub throttled_ns: u64,
-    /// `max`, or bytes.
+    /// Bytes, or `max`, as the system says it: version 1 has a very large number where there is no limit.
     pub memory_limit: String,
     /// Bytes in use.
     pub memory_usage: String,

@@ -8,12 +8,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use env::machine::{Cgroup, CoreLoad, Device, Measure, Os, Process, Sample, Thread, Volume};
+use env::machine::{CoreLoad, Device, Measure, Os, Process, Sample, Thread, Volume};
 use env::meter::Timed;
 
 use crate::system;
 use crate::watchdog::Beat;
 use crate::workers::{Pool, Workers};
+
+mod cgroup;
 
 /// Ticks of the kernel's clocks in a second, as `/proc` shows them on every Linux of today.
 const TICKS_PER_SECOND: u64 = 100;
@@ -204,36 +206,8 @@ fn os() -> Os {
         memory_free_bytes: kib("MemFree"),
         swap_total_bytes: kib("SwapTotal"),
         swap_free_bytes: kib("SwapFree"),
-        cgroup: cgroup(&read("/proc/self/cgroup")),
+        cgroup: cgroup::read(&read("/proc/self/cgroup"), Path::new(cgroup::ROOT)),
     }
-}
-
-/// The group of version 2, where there is one whose figures can be read.
-fn cgroup(groups: &str) -> Option<Cgroup> {
-    let name = groups.lines().find_map(|line| line.strip_prefix("0::"))?.trim();
-    let file = |file: &str| {
-        let path = format!("/sys/fs/cgroup{}/{file}", name.trim_end_matches('/'));
-        fs::read_to_string(path).ok()
-    };
-    let stat = file("cpu.stat")?;
-    let value = |key: &str| -> u64 {
-        let line = stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-        line.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
-    };
-    let most = file("cpu.max").unwrap_or_else(|| "max 100000".to_owned());
-    let (quota, period) = most.trim().split_once(' ').unwrap_or(("max", "100000"));
-    let memory = |name: &str| file(name).map(|text| text.trim().to_owned());
-    Some(Cgroup {
-        name: name.to_owned(),
-        cpu_usage_ns: value("usage_usec") * 1_000,
-        cpu_period_us: period.parse().unwrap_or(0),
-        cpu_quota_us: quota.parse().unwrap_or(-1),
-        periods: value("nr_periods"),
-        throttled: value("nr_throttled"),
-        throttled_ns: value("throttled_usec") * 1_000,
-        memory_limit: memory("memory.max").unwrap_or_else(|| "max".to_owned()),
-        memory_usage: memory("memory.current").unwrap_or_else(|| "0".to_owned()),
-    })
 }
 
 fn process(status: &str, limits: &str) -> Process {
