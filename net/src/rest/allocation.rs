@@ -5,13 +5,15 @@ use std::sync::Arc;
 use cluster::Index;
 use engine::node::Primary;
 use engine::{Error, Result};
-use env::Env;
 use env::machine::Volume;
-use json::{Value, Writer};
+use env::{Bytes, Env};
+use json::Writer;
+use json::spanned::{Member, Node};
 
 use super::cluster_state::allocation_id;
 use super::cluster_state::unassigned::{self, Lack};
 use super::nodes::{attributes, write_roles};
+use super::scalar;
 use crate::call::Call;
 use crate::fail;
 use crate::render::units;
@@ -88,11 +90,13 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/allocation/explain")?;
     let with_disk = call.params.flag("include_disk_info", false)?;
     call.core.look_after_all_closed().await;
-    let body = call.map().await?.filter(|body| body.as_object().is_some_and(|it| !it.is_empty()));
-    let asked = match &body {
-        Some(body) => read(call, body).await?,
-        None => first_unassigned(call)?,
+    let read = |content: &Bytes| match content.is_empty() {
+        true => Ok(Wish::default()),
+        false => wish(&fail::spanned_tree(content)?),
     };
+    let wish = call.read(read).await?;
+    let is_any = wish == Wish::default();
+    let asked = if is_any { first_unassigned(call)? } else { named(call, &wish)? };
     let directory = call.core.directory();
     let standing = asked.primary.then(|| directory.primary(&asked.index, asked.number));
     let state = match standing {
@@ -103,7 +107,7 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let disk = if with_disk { Some(call.core.machine().await.volume) } else { None };
     Ok(call.json(200, |writer| {
         writer.begin_object();
-        if body.is_none() {
+        if is_any {
             writer.field_str(
                 "note",
                 &format!(
@@ -134,31 +138,43 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
-async fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
-    let (mut name, mut number, mut primary, mut node) = (None, None, None, None);
-    for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
-        match key {
-            "index" => name = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?),
-            // Numbers and booleans may be written as text.
-            "shard" => {
-                let text = value.as_str().map(|text| text.parse::<i64>().ok());
-                let found = text.unwrap_or_else(|| value.as_i64());
-                number = Some(found.ok_or_else(|| wrong_kind(call, key, value))?);
-            }
-            "primary" => {
-                let text = value.as_str().map(|text| text.parse::<bool>().ok());
-                let found = text.unwrap_or_else(|| value.as_bool());
-                primary = Some(found.ok_or_else(|| wrong_kind(call, key, value))?);
-            }
-            "current_node" => {
-                node = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?);
-            }
-            _ => {
-                let place = call.place_of(key).await?;
-                return Err(fail::unknown_field("cluster/allocation/explain", key, place));
-            }
+/// What a body asks about.
+#[derive(Debug, Default, PartialEq)]
+struct Wish {
+    index: Option<String>,
+    number: Option<i32>,
+    primary: Option<bool>,
+    node: Option<String>,
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// In the words of Elasticsearch's parser of objects.
+fn wish(body: &Node) -> Result<Wish> {
+    const PARSER: &str = "cluster/allocation/explain";
+    let Some(members) = body.as_object() else {
+        let what = format!("Expected START_OBJECT but was: {}", body.token());
+        let reason = format!("{} [{PARSER}] {what}", body.at);
+        return Err(Error::new(400, "x_content_parse_exception", reason));
+    };
+    let mut wish = Wish::default();
+    for Member { key, key_at, value } in members {
+        let text = || scalar::text(PARSER, key, value).map(|text| Some(text.to_owned()));
+        match key.as_str() {
+            "index" => wish.index = text()?,
+            "shard" => wish.number = Some(scalar::int(PARSER, key, value)?),
+            "primary" => wish.primary = Some(scalar::flag(PARSER, key, value)?),
+            "current_node" => wish.node = text()?,
+            _ => return Err(fail::unknown_field(PARSER, key, *key_at)),
         }
     }
+    Ok(wish)
+}
+
+/// The shard that a body names.
+fn named<E: Env>(call: &Call<'_, E>, wish: &Wish) -> Result<Asked> {
+    let Wish { index: name, number, primary, node } = wish;
     let mut problems = Vec::new();
     if name.is_none() {
         problems.push("index must be specified");
@@ -169,7 +185,7 @@ async fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
     if primary.is_none() {
         problems.push("primary must be specified");
     }
-    let (Some(name), Some(number), Some(primary)) = (name, number, primary) else {
+    let (Some(name), &Some(number), &Some(primary)) = (name, number, primary) else {
         return Err(Error::validation(&problems));
     };
     let Some(index) = call.core.state().index(name).cloned() else {
@@ -206,16 +222,6 @@ async fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
         )));
     }
     Ok(Asked { index, number, primary })
-}
-
-fn wrong_kind<E: Env>(call: &Call<'_, E>, key: &str, value: &Value) -> Error {
-    let at = call
-        .content()
-        .map_or(json::Place { line: 1, column: 1 }, |content| fail::place_of(&content, key));
-    let token = value.token();
-    let text =
-        format!("{at} [cluster/allocation/explain] {key} doesn't support values of type: {token}");
-    Error::new(400, "x_content_parse_exception", text)
 }
 
 /// How full the disk is, and how large the shards on it.
@@ -392,4 +398,59 @@ fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked
         .end_array()
         .end_object()
         .end_array();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The place was that of the key, and a text that spells no number was called one of a wrong kind.
+    #[test]
+    fn a_failure_is_told_at_the_value_with_its_cause() {
+        let parser = "[cluster/allocation/explain]";
+        for (body, at, what, cause) in [
+            (
+                r#"{"shard":"x"}"#,
+                "[1:10]",
+                "failed to parse field [shard]",
+                "For input string: \"x\"",
+            ),
+            (
+                r#"{"primary":"maybe"}"#,
+                "[1:12]",
+                "failed to parse field [primary]",
+                "Failed to parse value [maybe] as only [true] or [false] are allowed.",
+            ),
+            (
+                r#"{"primary":1}"#,
+                "[1:12]",
+                "primary doesn't support values of type: VALUE_NUMBER",
+                "",
+            ),
+            (r#"{"index":null}"#, "[1:10]", "index doesn't support values of type: VALUE_NULL", ""),
+            (
+                r#"{"current_node":[]}"#,
+                "[1:17]",
+                "current_node doesn't support values of type: START_ARRAY",
+                "",
+            ),
+            (r#"{"foo":1}"#, "[1:2]", "unknown field [foo]", ""),
+            ("[]", "[1:1]", "Expected START_OBJECT but was: START_ARRAY", ""),
+        ] {
+            let body = json::spanned::parse(body.as_bytes()).expect("JSON");
+            let error = wish(&body).expect_err("nothing that can be asked");
+            assert_eq!(error.reason, format!("{at} {parser} {what}"));
+            assert_eq!(
+                error.caused_by.map_or(String::new(), |cause| cause.reason),
+                cause,
+                "{what}"
+            );
+        }
+        let body = br#"{"index":"a","shard":"1.7","primary":"true"}"#;
+        let read = wish(&json::spanned::parse(body).expect("JSON")).expect("a shard");
+        assert_eq!(
+            (read.index.as_deref(), read.number, read.primary),
+            (Some("a"), Some(1), Some(true))
+        );
+    }
 }

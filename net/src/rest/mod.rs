@@ -32,6 +32,7 @@ mod recovery;
 mod reroute;
 mod resize;
 mod resolve;
+mod scalar;
 mod script;
 mod scroll;
 mod search;

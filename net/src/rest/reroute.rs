@@ -3,13 +3,14 @@
 use engine::index::block::{self, Level};
 use engine::{Error, Result};
 use env::{Bytes, Env};
-use json::spanned::{Member, Node};
-use json::{Object, Place, Value, Writer};
+use json::{Object, Value, Writer};
 
 use super::cluster_state::{allocation_id, write_rerouted};
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
+
+mod read;
 
 /// A command, and why it is refused.
 struct Refused {
@@ -69,126 +70,21 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::json(200, out))
 }
 
-fn parsing(at: Place, text: &str) -> Error {
-    Error::new(400, "x_content_parse_exception", format!("{at} {text}"))
-}
-
-/// The commands of the body.
+/// The commands of the body, each judged once all are read.
 async fn commands<E: Env>(call: &Call<'_, E>) -> Result<Vec<Refused>> {
-    let tree = |content: &Bytes| match content.is_empty() {
-        true => Ok(None),
-        false => fail::spanned_tree(content).map(Some),
+    let read = |content: &Bytes| match content.is_empty() {
+        true => Ok(Vec::new()),
+        false => read::commands(&fail::spanned_tree(content)?),
     };
-    let Some(body) = call.read(tree).await? else { return Ok(Vec::new()) };
-    let Some(members) = body.as_object() else {
-        let text = format!("[cluster_reroute] Expected START_OBJECT but was: {}", body.token());
-        return Err(parsing(body.at, &text));
-    };
-    let mut refused = Vec::new();
-    for member in members {
-        let value = &member.value;
-        let wrong_kind = || {
-            let (key, token) = (&member.key, value.token());
-            let text = format!("[cluster_reroute] {key} doesn't support values of type: {token}");
-            parsing(value.at, &text)
-        };
-        match member.key.as_str() {
-            "commands" => {
-                for command in value.as_array().ok_or_else(wrong_kind)? {
-                    refused.push(read(call, command).map_err(
-                        |error| match error.kind.as_ref() {
-                            "x_content_parse_exception"
-                            | "named_object_not_found_exception"
-                            | "parse_exception" => {
-                                let text = "[cluster_reroute] failed to parse field [commands]";
-                                let unknown = error.kind == "named_object_not_found_exception";
-                                let body = command.as_object().and_then(|it| it.first());
-                                let body = body.filter(|_| unknown).map(|it| it.value.at);
-                                parsing(body.unwrap_or(command.at), text).caused_by(error)
-                            }
-                            _ => error,
-                        },
-                    )?);
-                }
-            }
-            "dry_run" => match value.to_value() {
-                Value::Bool(_) => {}
-                _ => return Err(wrong_kind()),
-            },
-            other => return Err(fail::unknown_field("cluster_reroute", other, member.key_at)),
-        }
-    }
-    Ok(refused)
-}
-
-/// Reads one command, and judges it.
-fn read<E: Env>(call: &Call<'_, E>, command: &Node) -> Result<Refused> {
-    let Some([Member { key: name, value: body, .. }]) = command.as_object() else {
-        return Err(Error::parse(
-            "allocation command is malformed, done parsing a command, but didn't get END_OBJECT",
-        ));
-    };
-    // Those that move and cancel are read by hand in Elasticsearch, the others by an object parser.
-    let (keys, by_hand): (&[&str], bool) = match name.as_str() {
-        "move" => (&["index", "shard", "from_node", "to_node"], true),
-        "cancel" => (&["index", "shard", "node", "allow_primary"], true),
-        "allocate_replica" => (&["index", "shard", "node"], false),
-        "allocate_stale_primary" | "allocate_empty_primary" => {
-            (&["index", "shard", "node", "accept_data_loss"], false)
-        }
-        _ => {
-            let text = format!("{} unknown field [{name}]", body.at);
-            return Err(Error::new(400, "named_object_not_found_exception", text));
-        }
-    };
-    let Some(members) = body.as_object() else {
-        let text = format!("[{name}] Expected START_OBJECT but was: {}", body.token());
-        return Err(parsing(body.at, &text));
-    };
-    for member in members {
-        if !keys.contains(&member.key.as_str()) {
-            return Err(match by_hand {
-                true => Error::parse(format!(
-                    "[{name}] command does not support field [{}]",
-                    member.key
-                )),
-                false => fail::unknown_field(name, &member.key, member.key_at),
-            });
-        }
-    }
-    let Value::Object(mut fields) = body.to_value() else {
-        return Err(Error::internal("an object that is none"));
-    };
-    let needed = keys.iter().filter(|key| !matches!(**key, "allow_primary" | "accept_data_loss"));
-    for key in needed {
-        if fields.get(key).is_none_or(Value::is_null) {
-            return Err(match by_hand {
-                true => Error::parse(format!("[{name}] command missing the {key} parameter")),
-                false if *key == "shard" => {
-                    Error::illegal_argument("Argument [shard] must be defined and non-negative")
-                }
-                false => Error::illegal_argument(format!("Argument [{key}] must be defined")),
-            });
-        }
-    }
-    if let Some(flag) = keys.get(3).filter(|_| name != "move") {
-        fields.get_or_insert_with(flag, || Value::from(false));
-    }
-    judge(call, name, fields)
+    let commands = call.read(read).await?;
+    commands.into_iter().map(|command| judge(call, &command.name, command.fields)).collect()
 }
 
 /// Why a command cannot be done.
 fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refused> {
-    let text = |key: &str| match fields.get(key) {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => json::to_string(other),
-        None => String::new(),
-    };
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let index_name = text("index");
-    let number = text("shard").parse::<i64>().map_err(|_| {
-        let reason = format!("For input string: \"{}\"", text("shard"));
-        Error::new(400, "number_format_exception", reason)
-    })?;
+    let number = fields.get("shard").and_then(Value::as_i64).unwrap_or(-1);
     let info = &call.core.shared().config.info;
     let stranger = ["node", "from_node", "to_node"]
         .into_iter()
