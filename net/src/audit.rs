@@ -369,7 +369,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) -> Noted {
         }
         _ => match call.route.api {
             Api::Security(op) => changed(op).map(|event| of_whom(call, known, event)),
-            api => administers(api).then_some(GRANTED),
+            api => administers(api).map(|_| GRANTED),
         },
     };
     let acting = known.acting().map_or("", Principal::name);
@@ -553,62 +553,48 @@ fn borrowed<'f>(facts: &'f [(&'static str, String)]) -> Vec<(&'f str, &'f str)> 
 /// An administrator's call that was let in, in Elasticsearch's word.
 const GRANTED: &str = "access_granted";
 
+/// By when the line of an administrator's call is written, in strict mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// Before its handler: its path says all.
+    Before,
+    /// Within: which indices it is about is known only while it is carried out. Its handler reads them in the body,
+    /// and begins ([`begin_named`]); or the engine meets them, and begins by its gate.
+    Within,
+}
+
 /// Does a call change what there is besides documents: indices, their settings, mappings and aliases, templates,
 /// data streams, scripts, the cluster's settings and tasks? What keeps an index in order (refreshes, flushes,
 /// merges) does not. An index that a write makes has a line of its own ([`made`]).
-fn administers(api: Api) -> bool {
-    matches!(
-        api,
+fn administers(api: Api) -> Option<Begins> {
+    match api {
+        Api::PutTemplate(_)
+        | Api::DeleteTemplate(_)
+        | Api::PutScript
+        | Api::DeleteScript
+        | Api::PutClusterSettings
+        | Api::Reroute
+        | Api::CancelTasks
+        | Api::ExcludeVotes
+        | Api::IncludeVotes => Some(Begins::Before),
         Api::CreateIndex
-            | Api::DeleteIndex
-            | Api::OpenIndex
-            | Api::CloseIndex
-            | Api::AddBlock
-            | Api::PutSettings
-            | Api::PutMapping
-            | Api::PutAlias
-            | Api::DeleteAlias
-            | Api::UpdateAliases
-            | Api::PutTemplate(_)
-            | Api::DeleteTemplate(_)
-            | Api::Resize(_)
-            | Api::Rollover
-            | Api::CreateDataStream
-            | Api::DeleteDataStream
-            | Api::MigrateToDataStream
-            | Api::ModifyDataStreams
-            | Api::PutScript
-            | Api::DeleteScript
-            | Api::PutClusterSettings
-            | Api::Reroute
-            | Api::CancelTasks
-            | Api::ExcludeVotes
-            | Api::IncludeVotes
-    )
-}
-
-/// Is which indices a call is about known only while it is carried out? Its handler reads them in the body, and
-/// begins ([`begin_named`]); or the engine meets them, and begins by its gate.
-fn begins_itself(api: Api) -> bool {
-    matches!(
-        api,
-        Api::PutAlias
-            | Api::DeleteAlias
-            | Api::UpdateAliases
-            | Api::ModifyDataStreams
-            | Api::CreateIndex
-            | Api::DeleteIndex
-            | Api::OpenIndex
-            | Api::CloseIndex
-            | Api::AddBlock
-            | Api::PutSettings
-            | Api::PutMapping
-            | Api::Resize(_)
-            | Api::Rollover
-            | Api::CreateDataStream
-            | Api::DeleteDataStream
-            | Api::MigrateToDataStream
-    )
+        | Api::DeleteIndex
+        | Api::OpenIndex
+        | Api::CloseIndex
+        | Api::AddBlock
+        | Api::PutSettings
+        | Api::PutMapping
+        | Api::PutAlias
+        | Api::DeleteAlias
+        | Api::UpdateAliases
+        | Api::Resize(_)
+        | Api::Rollover
+        | Api::CreateDataStream
+        | Api::DeleteDataStream
+        | Api::MigrateToDataStream
+        | Api::ModifyDataStreams => Some(Begins::Within),
+        _ => None,
+    }
 }
 
 /// May an administrator's call begin? In strict mode its line comes first.
@@ -616,9 +602,9 @@ fn begins_itself(api: Api) -> bool {
 /// # Errors
 /// 503 in strict mode while the log takes no line.
 pub async fn may_begin<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    match administers(call.route.api) && !begins_itself(call.route.api) {
-        true => begin(call).await.map_err(|_| refusal()),
-        false => Ok(()),
+    match administers(call.route.api) {
+        Some(Begins::Before) => begin(call).await.map_err(|_| refusal()),
+        Some(Begins::Within) | None => Ok(()),
     }
 }
 

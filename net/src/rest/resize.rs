@@ -62,6 +62,10 @@ pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         body,
     };
     let done = call.core.rollover(call.gate, &request).await?;
+    if !done.rolled_over && !done.postponed {
+        // Nothing was begun that would name it.
+        call.told.borrow_mut().indices(vec![done.old_index.clone()]);
+    }
     let there = done.rolled_over
         && done.shards_acknowledged
         && copies::acknowledged(call, copies, std::slice::from_ref(&done.new_index)).await?;
