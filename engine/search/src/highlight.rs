@@ -9,6 +9,8 @@ use crate::ast::Query;
 pub struct Highlight {
     /// Fields, by name or pattern, in order.
     pub fields: Vec<FieldHighlight>,
+    /// The query of the fields that have none of their own, each of which holds it, too; there may be none.
+    pub query: Option<Query>,
 }
 
 /// One field.

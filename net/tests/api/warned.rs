@@ -317,6 +317,9 @@ fn deprecated_queries_are_told_wherever_in_a_search_they_stand() {
     let searches = [
         format!("{{{marked}}}"),
         format!("{{{all}}}"),
+        // Told whether or not a field has use for it.
+        format!("{{{}}}", all.replace(r#""t":{}"#, "")),
+        format!("{{{}}}", all.replace(r#""t":{}"#, r#""t":{"highlight_query":{"match_all":{}}}"#)),
         format!("{{{sorted}}}"),
         inside(&marked),
         inside(&sorted),

@@ -70,8 +70,9 @@ impl Used {
     }
 
     fn highlight(&mut self, highlight: Option<&mut Highlight>) {
-        let fields = highlight.into_iter().flat_map(|highlight| &mut highlight.fields);
-        fields.filter_map(|it| it.options.query.as_mut()).for_each(|query| self.query(query));
+        let Some(highlight) = highlight else { return };
+        let fields = highlight.fields.iter_mut().filter_map(|it| it.options.query.as_mut());
+        fields.chain(&mut highlight.query).for_each(|query| self.query(query));
     }
 
     fn query(&mut self, query: &mut Query) {

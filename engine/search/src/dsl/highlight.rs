@@ -80,6 +80,7 @@ pub fn read(node: &Node) -> Read<Highlight> {
         given.check(own)?;
         highlight.fields.push(FieldHighlight { field, options });
     }
+    highlight.query = common.query;
     Ok(highlight)
 }
 
