@@ -45,3 +45,18 @@ fn a_failure_is_told_with_its_causes_as_elasticsearch_prints_it() {
         );
     });
 }
+
+/// As in Elasticsearch 8.19, which asks for blocks after it has read the query; OpenSearch calls the query not valid.
+#[test]
+fn a_block_on_reads_refuses_a_query_that_can_be_read() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        client.good("PUT", "/a/_block/read", "").await;
+        assert_eq!(
+            client.bad("GET", "/a/_validate/query?explain", "").await,
+            "403 cluster_block_exception: index [a] blocked by: [FORBIDDEN/7/index read (api)];"
+        );
+        let told = client.good("POST", "/a/_validate/query", r#"{"query":{"foo":{}}}"#).await;
+        assert_eq!(told, json!({"valid": false}));
+    });
+}
