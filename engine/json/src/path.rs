@@ -5,7 +5,7 @@
 //!
 //! Two readings of `*`, both Elasticsearch's:
 //! - *by name*: a pattern is a list of names between dots, `*` stands for any part of one name,
-//!   `**` for any number of names. Used by `filter_path`, and by `_source` unless the next applies;
+//!   `**` for one name or more. Used by `filter_path`, and by `_source` unless the next applies;
 //! - *across*: a pattern is matched against the whole dotted path and `*` stands for anything, dots
 //!   included. Used by `_source` when an exclude holds a `*`.
 //!
@@ -235,34 +235,25 @@ fn step_by_name(named: &Named, places: &[(u32, u32)], key: &str) -> State {
     let Named { patterns, globs, firsts } = named;
     // All names that are waited for are matched together.
     let mut bits = globs.none();
-    for &(n, first) in places {
-        let names = &patterns[n as usize][first as usize..];
-        let count = names.iter().take_while(|name| *name == "**").count() + 1;
-        for at in 0..count.min(names.len()) {
-            globs.enter(firsts[n as usize] + first as usize + at, &mut bits);
-        }
+    for &(n, at) in places {
+        globs.enter(firsts[n as usize] + at as usize, &mut bits);
     }
     for &byte in key.as_bytes() {
         globs.advance(&mut bits, byte);
     }
     let mut next: Vec<(u32, u32)> = Vec::new();
-    for &(n, first) in places {
+    for &(n, at) in places {
         let pattern = &patterns[n as usize];
-        // `**` stands for no name too, so the names behind it are tried as well.
-        for at in first as usize..pattern.len() {
-            let name = pattern[at].as_str();
-            let last = at + 1 == pattern.len();
-            let open = name == "**";
-            if open || globs.is_matched(firsts[n as usize] + at, &bits) {
-                if last {
-                    return State::All;
-                }
-                next.push((n, cut(if open { at } else { at + 1 })));
-            }
-            if !open {
-                break;
-            }
+        let open = pattern[at as usize] == "**";
+        if !open && !globs.is_matched(firsts[n as usize] + at as usize, &bits) {
+            continue;
         }
+        if at as usize + 1 == pattern.len() {
+            return State::All;
+        }
+        // `**` may stand for more names.
+        next.extend(open.then_some((n, at)));
+        next.push((n, at + 1));
     }
     State::of(each_once(next))
 }
@@ -313,9 +304,19 @@ fn names(path: &str) -> Vec<String> {
             c => name.push(c),
         }
     }
-    // Any number of names, twice, is any number of names.
-    names.dedup_by(|next, before| next == "**" && before == "**");
+    // Stars side by side are so many names, or more where two of them stand together: those come last, so that a
+    // path of many has one place at a time.
+    for run in names.chunk_by_mut(|one, other| is_stars(one) && is_stars(other)) {
+        if run.iter().any(|name| name == "**") {
+            run.fill("*".to_owned());
+            run[run.len() - 1] = "**".to_owned();
+        }
+    }
     names
+}
+
+fn is_stars(name: &str) -> bool {
+    matches!(name, "*" | "**")
 }
 
 /// Does `text` match a pattern in which `*` stands for any bytes?
