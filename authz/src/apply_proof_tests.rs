@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::client::ClientSecret;
+use crate::record::grant::Consent;
 use crate::record::key::{ApiKey, Salted, ServiceToken};
 use crate::record::proof::Proof;
 
@@ -354,7 +355,8 @@ fn a_rotation_is_of_whatever_version_stands() {
     assert_eq!(outcome, Outcome::Refused(Error::Changed));
 }
 
-/// A consent was taken back while it answered for its owner once more: the code came after that.
+/// A consent was taken back while it answered for its owner once more, or taken back and given anew for less: the code
+/// came after that, for all that the first one had given.
 #[test]
 fn a_consent_that_was_taken_back_lets_nobody_in() {
     let state = apply(&start(), &session(&start(), None)).0;
@@ -364,21 +366,37 @@ fn a_consent_that_was_taken_back_lets_nobody_in() {
         let (id, code) = (Hash([n; 32]), Some(code(&state, n)));
         apply(&state, &Command::Decide { pending: id, code, consent, by, now: 1 })
     };
-    let consent = crate::record::grant::Consent {
+    let version = state.client("c1").expect("there").version;
+    let consent = |scopes: &[&str]| Consent {
         user: "ann".into(),
         uid,
         client: "c1".into(),
-        version: 1,
+        version,
         origin: "https://app.example".into(),
-        scopes: Vec::new(),
+        scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
     };
-    let by = || Some(Proof::Consent { session: Hash([4; 32]), client: "c1".into() });
-    assert_eq!(decide(&state, 5, None, by()).1, lapsed());
-    let asked = Some(Proof::Session { id: Hash([4; 32]) });
-    let (given, outcome) = decide(&state, 5, Some(consent), asked);
-    assert_eq!(outcome, Outcome::Changed);
-    assert_eq!(decide(&given, 6, None, by()).1, Outcome::Changed);
-    let withdraw =
-        Command::Withdraw { user: "ann".into(), client: Some("c1".into()), service: false };
-    assert_eq!(decide(&apply(&given, &withdraw).0, 6, None, by()).1, lapsed());
+    let by = |seen| Some(Proof::Consent { session: Hash([4; 32]), client: "c1".into(), seen });
+    let asked = || Some(Proof::Session { id: Hash([4; 32]) });
+    let (much, less) = (consent(&["self", "cluster:monitor"]), consent(&["self"]));
+    for seen in [None, Some(much.clone())] {
+        assert_eq!(decide(&state, 5, None, by(seen.clone())).1, lapsed());
+        let (given, outcome) = decide(&state, 5, Some(much.clone()), asked());
+        assert_eq!(outcome, Outcome::Changed);
+        assert_eq!(decide(&given, 6, None, by(seen.clone())).1, Outcome::Changed);
+        let withdraw =
+            Command::Withdraw { user: "ann".into(), client: Some("c1".into()), service: false };
+        let withdrawn = apply(&given, &withdraw).0;
+        assert_eq!(decide(&withdrawn, 6, None, by(seen.clone())).1, lapsed());
+        let narrower = decide(&withdrawn, 7, Some(less.clone()), asked()).0;
+        // Logs of before name no consent, and mean what they meant.
+        let expected = if seen.is_some() { lapsed() } else { Outcome::Changed };
+        assert_eq!(decide(&narrower, 6, None, by(seen.clone())).1, expected);
+        assert_eq!(decide(&narrower, 6, None, by(Some(less.clone()))).1, Outcome::Changed);
+        let again = decide(&withdrawn, 7, Some(much.clone()), asked()).0;
+        assert_eq!(decide(&again, 6, None, by(seen.clone())).1, Outcome::Changed);
+        // The client was changed since: its owner is asked again.
+        let known = (**given.client("c1").expect("there")).clone();
+        let put = Command::PutClient { version: known.version, client: known };
+        assert_eq!(decide(&apply(&given, &put).0, 6, None, by(seen)).1, expected);
+    }
 }

@@ -584,7 +584,37 @@ mod tests {
         let new = old.replace(r#""idle""#, r#""most":9,"idle""#);
         assert_eq!(refresh(Some(9)).to_bytes(), new.as_bytes());
         assert_eq!(Command::from_bytes(new.as_bytes()), Ok(refresh(Some(9))));
-        assert_eq!(<crate::State as consensus::State>::FORMAT, 8);
+    }
+
+    /// What form 9 writes, and the same of form 8, by which any consent of the two answers.
+    #[test]
+    fn commands_of_form_8_name_no_consent() {
+        let decide = |seen| Command::Decide {
+            pending: Hash([1; 32]),
+            code: None,
+            consent: None,
+            by: Some(Proof::Consent { session: Hash([2; 32]), client: "c1".into(), seen }),
+            now: 5,
+        };
+        let seen = Consent {
+            user: "ann".into(),
+            uid: 1,
+            client: "c1".into(),
+            version: 2,
+            origin: "https://app.example".into(),
+            scopes: vec!["self".into()],
+        };
+        let (pending, session) = ("01".repeat(32), "02".repeat(32));
+        let old = format!(
+            r#"{{"is":"Decide","pending":"{pending}","by":{{"is":"Consent","session":"{session}","client":"c1"}},"now":5}}"#
+        );
+        assert_eq!(Command::from_bytes(old.as_bytes()), Ok(decide(None)));
+        assert_eq!(decide(None).to_bytes(), old.as_bytes());
+        let told = r#""client":"c1","seen":{"user":"ann","uid":1,"client":"c1","version":2,"origin":"https://app.example","scopes":["self"]}"#;
+        let new = old.replace(r#""client":"c1""#, told);
+        assert_eq!(decide(Some(seen.clone())).to_bytes(), new.as_bytes());
+        assert_eq!(Command::from_bytes(new.as_bytes()), Ok(decide(Some(seen))));
+        assert_eq!(<crate::State as consensus::State>::FORMAT, 9);
     }
 
     /// What form 6 writes, and the same of form 5, which took back in a command of its own.

@@ -7,13 +7,14 @@
 //! 3. What stands in two maps stands in both: `owners` follows `grants`, `client_ids` follows
 //!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
-//! Form 8: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
-//! refuse a later one. What an earlier one lacks may be absent. Form 7 lacks, in commands that make grants, how
-//! many there may be, and by which of the tokens of its name a service account gave a command. Form 6 lacks what let in who makes keys. Form 5 lacks what a command that gives a
-//! password takes back, the command that rotates a secret, and the ends of the newest access tokens. Form 4
-//! lacks the versions of passwords, the creators of keys, the issues of access tokens, and in commands what let
-//! their givers in. Form 3 lacks the numbers of owners and accounts of clients, the terms and last use of
-//! clients, and the time for which a handle is kept.
+//! Form 9: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
+//! refuse a later one. What an earlier one lacks may be absent. Form 8 lacks, in commands on the word of a consent
+//! that is remembered, which consent that was. Form 7 lacks, in commands that make grants, how many there may be,
+//! and by which of the tokens of its name a service account gave a command. Form 6 lacks what let in who makes
+//! keys. Form 5 lacks what a command that gives a password takes back, the command that rotates a secret, and the
+//! ends of the newest access tokens. Form 4 lacks the versions of passwords, the creators of keys, the issues of
+//! access tokens, and in commands what let their givers in. Form 3 lacks the numbers of owners and accounts of
+//! clients, the terms and last use of clients, and the time for which a handle is kept.
 
 use std::sync::Arc;
 
@@ -429,7 +430,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 8;
+    const FORMAT: u32 = 9;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)

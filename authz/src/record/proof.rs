@@ -2,6 +2,7 @@
 //! gave it was let in some time before, and a password hashes for longer than it takes to end everything.
 
 use crate::form::{Hash, choice};
+use crate::record::grant::Consent;
 use crate::state::State;
 
 choice! {
@@ -27,6 +28,9 @@ choice! {
             session: Hash,
             /// To which client.
             client: String,
+            /// The consent that was looked at, which must stand as it is, of a client that was not changed since:
+            /// one that was given anew covers perhaps less. None in logs of before, where any one will do.
+            seen: Option<Consent>,
         },
         /// A token.
         Grant {
@@ -69,11 +73,15 @@ impl Proof {
             Self::Session { id } => {
                 state.sessions.get(id).is_some_and(|session| is_enabled(&session.user, session.uid))
             }
-            Self::Consent { session, client } => {
+            Self::Consent { session, client, seen } => {
                 let known = state.sessions.get(session);
                 let given = known.and_then(|session| {
                     let consent = state.consents.get(&(session.user.clone(), client.clone()))?;
-                    Some(consent.uid == session.uid)
+                    let is_seen = seen.as_ref().is_none_or(|seen| {
+                        let now = state.client(client).map(|client| client.version);
+                        **consent == *seen && now == Some(seen.version)
+                    });
+                    Some(consent.uid == session.uid && is_seen)
                 });
                 given == Some(true) && Self::Session { id: *session }.holds(state)
             }

@@ -191,7 +191,7 @@ async fn go_on<E: Env>(
             &asked.details,
             signed_in,
         );
-        if !known {
+        if known.is_none() {
             return silent("consent_required", "The owner has to be asked");
         }
     }
@@ -245,16 +245,19 @@ async fn go_on<E: Env>(
         Err(_) if target.client.unreviewed => return visit.down(),
         Err(_) => return led_back(visit, &target, TEMPORARY, state.as_deref()),
     }
-    let mut reply = match &signed_in {
-        None => visit.see_other(&format!("/login?request={request}")),
-        Some(signed_in) if is_remembered(visit, &pending, signed_in) => {
-            let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
-            visit.note("consent_reused", "ok", &facts);
-            let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
-            let by = By { proof: signed_in.remembrance(&pending.client), remember: None };
-            allow(visit, &pending, signed_in, scopes, details, by).await
+    let again = match &signed_in {
+        None => None,
+        Some(signed_in) => allow_again(visit, &pending, signed_in).await,
+    };
+    let mut reply = match again {
+        Some(reply) => reply,
+        // What stood as the request came has ended since.
+        None if prompt.none && visit.signed_in().is_none() => {
+            silent("login_required", "Nobody is signed in")
         }
-        Some(_) => visit.see_other(&format!("/consent?request={request}")),
+        None if prompt.none => silent("consent_required", "The owner has to be asked"),
+        None if signed_in.is_none() => visit.see_other(&format!("/login?request={request}")),
+        None => visit.see_other(&format!("/consent?request={request}")),
     };
     if let Some(set_cookie) = set_cookie {
         reply = reply.field("Set-Cookie", set_cookie);
@@ -294,26 +297,33 @@ const TEMPORARY: Refusal = Refusal {
     description: "The server cannot keep its state at this moment",
 };
 
-/// Whether an earlier decision covers a request that waits.
-pub fn is_remembered<E: Env>(
+/// Carries out "allow" where an earlier decision covers a request that waits, and still stands as the code is made;
+/// none where its owner must be asked.
+pub async fn allow_again<E: Env>(
     visit: &Visit<'_, E>,
     pending: &Pending,
     signed_in: &SignedIn,
-) -> bool {
+) -> Option<Reply> {
     let state = visit.state();
-    let Some(client) = state.client(&pending.client) else { return false };
-    !pending.reconsent
-        && remembered(
-            visit,
-            client,
-            &pending.client,
-            &pending.redirect,
-            &pending.scopes,
-            &pending.details,
-            signed_in,
-        )
+    let client = state.client(&pending.client).filter(|_| !pending.reconsent)?;
+    let consent = remembered(
+        visit,
+        client,
+        &pending.client,
+        &pending.redirect,
+        &pending.scopes,
+        &pending.details,
+        signed_in,
+    )?;
+    let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
+    let by = By { proof: signed_in.remembrance(&consent), remember: None };
+    let reply = give(visit, pending, signed_in, scopes, details, by).await?;
+    let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
+    visit.note("consent_reused", "ok", &facts);
+    Some(reply)
 }
 
+/// The consent that covers this.
 fn remembered<E: Env>(
     visit: &Visit<'_, E>,
     client: &Client,
@@ -322,20 +332,19 @@ fn remembered<E: Env>(
     scopes: &[String],
     details: &[Value],
     signed_in: &SignedIn,
-) -> bool {
+) -> Option<Arc<Consent>> {
     let state = visit.state();
     let user = &signed_in.user;
-    let Some(known) = state.consents.get(&(user.name.clone(), client_id.to_owned())) else {
-        return false;
-    };
+    let known = state.consents.get(&(user.name.clone(), client_id.to_owned()))?;
     let (granted, wanted) = (scope::stored(&known.scopes), scope::stored(scopes));
-    known.uid == user.uid
+    let covers = known.uid == user.uid
         && known.version == client.version
         && known.origin == redirect::origin(redirect)
         && may_remember(client, redirect)
         && details.is_empty()
         && wanted.len() == scopes.len()
-        && scope::holds_all(&granted, &wanted)
+        && scope::holds_all(&granted, &wanted);
+    covers.then(|| Arc::clone(known))
 }
 
 /// Whether a decision may be remembered: only for clients that can prove who they are.
@@ -363,8 +372,21 @@ pub async fn allow<E: Env>(
     signed_in: &SignedIn,
     scopes: Vec<String>,
     details: Vec<Value>,
-    By { proof, remember }: By,
+    by: By,
 ) -> Reply {
+    let given = give(visit, pending, signed_in, scopes, details, by).await;
+    given.unwrap_or_else(|| visit.dead_request(403))
+}
+
+/// The same; none where that on whose word it was ends before it is done.
+async fn give<E: Env>(
+    visit: &Visit<'_, E>,
+    pending: &Pending,
+    signed_in: &SignedIn,
+    scopes: Vec<String>,
+    details: Vec<Value>,
+    By { proof, remember }: By,
+) -> Option<Reply> {
     let state = visit.state();
     let now = visit.now();
     let user = &signed_in.user;
@@ -372,9 +394,9 @@ pub async fn allow<E: Env>(
     let (scopes, details) = within_reach(visit, user, scopes, details);
     if scopes.is_empty() && details.is_empty() {
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
-        return deny(visit, pending, signed_in, why).await;
+        return Some(deny(visit, pending, signed_in, why).await);
     }
-    let Some(client) = led_to(&state, pending) else { return visit.dead_request(403) };
+    let Some(client) = led_to(&state, pending) else { return Some(visit.dead_request(403)) };
     let code = visit.keys().write(Kind::Code, &visit.random());
     let seen = remember.filter(|_| details.is_empty() && may_remember(client, &pending.redirect));
     let consent = seen.map(|version| Consent {
@@ -405,18 +427,19 @@ pub async fn allow<E: Env>(
     let by = Some(proof);
     let command = Command::Decide { pending: pending.id, code: Some(kept), consent, by, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
-    match visit.ask(command).await {
+    Some(match visit.ask(command).await {
         Ok(_) => {
             visit.note("consent_granted", "ok", &facts);
             visit.note("code_issued", "ok", &facts);
             answer::code(&pending.redirect, &code, opaque, issuer)
         }
-        Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(403),
+        Err(authz::Error::Lapsed) => return None,
+        Err(authz::Error::Gone) => visit.dead_request(403),
         Err(_) => {
             let Refusal { error, description } = TEMPORARY;
             answer::error(&pending.redirect, error, description, opaque, issuer)
         }
-    }
+    })
 }
 
 /// Why a client gets nothing.

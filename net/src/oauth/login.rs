@@ -283,19 +283,16 @@ async fn go_on<E: Env>(
             }
             _ => visit.see_other("/account/apps"),
         },
-        Some(pending) if authorize::is_remembered(visit, &pending, &signed_in) => {
-            let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
-            let proof = signed_in.remembrance(&pending.client);
-            let by = authorize::By { proof, remember: None };
-            let mut reply =
-                authorize::allow(visit, &pending, &signed_in, scopes, details, by).await;
-            if reply.status == 302 {
-                // A password was posted: the browser must not post it again.
-                reply.status = 303;
+        Some(pending) => match authorize::allow_again(visit, &pending, &signed_in).await {
+            Some(mut reply) => {
+                if reply.status == 302 {
+                    // A password was posted: the browser must not post it again.
+                    reply.status = 303;
+                }
+                reply
             }
-            reply
-        }
-        Some(_) => visit.see_other(&format!("/consent?request={request}")),
+            None => visit.see_other(&format!("/consent?request={request}")),
+        },
     };
     let remembered = known::remember(visit, &account(&user.name));
     reply.field("Set-Cookie", cookie::set(cookie::SESSION, &value)).field("Set-Cookie", remembered)

@@ -11,6 +11,7 @@ use authz::oauth::reach::{Reach, Share, There, Today};
 use authz::pages::layout::{self, Person};
 use authz::pages::problem;
 use authz::record::client::Client;
+use authz::record::grant::Consent;
 use authz::record::proof::Proof;
 use authz::record::session::Session;
 use authz::record::user::User;
@@ -90,9 +91,10 @@ impl SignedIn {
         Person { name: &self.user.name, csrf: &self.sign_out, reviews: self.reviews }
     }
 
-    /// By what a client is let in without a question.
-    pub fn remembrance(&self, client: &str) -> Proof {
-        Proof::Consent { session: self.session.id, client: client.to_owned() }
+    /// By what a client is let in without a question: this consent, which its person gave before.
+    pub fn remembrance(&self, consent: &Consent) -> Proof {
+        let (client, seen) = (consent.client.clone(), Some(consent.clone()));
+        Proof::Consent { session: self.session.id, client, seen }
     }
 
     /// By what its person gives commands.

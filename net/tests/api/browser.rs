@@ -16,8 +16,8 @@ pub fn escaped(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// A browser with its cookies.
-#[derive(Default)]
+/// A browser with its cookies; a copy of it is another tab, until one of the two gets others.
+#[derive(Clone, Default)]
 pub struct Browser {
     cookies: Vec<(String, String)>,
     /// Where it is, as a proxy tells.

@@ -8,7 +8,8 @@ use http::client::Response;
 use json::{Value, json};
 use sim::Sim;
 
-use crate::browser::{Browser, basic, fields, location, words};
+use crate::browser::{Browser, basic, escaped, fields, location, words};
+use crate::consented;
 use crate::decided::{send, stage};
 use crate::place::{Client, at, failure, with_oauth_clients, with_oauth_clients_on};
 
@@ -234,4 +235,72 @@ fn an_account_is_lent_by_who_may_act_for_it_as_it_is_lent() {
             assert_eq!(admin.good("GET", "/_oauth/client", "").await, all, "{target}");
         }
     });
+}
+
+/// A consent that is remembered was looked at, taken back, and given anew for less before the code was made: the code
+/// was one for all that the first had given.
+#[test]
+fn a_consent_answers_for_its_owner_as_it_stands_when_the_code_is_made() {
+    for (prompt, leads) in [("", "/consent?request="), ("&prompt=none", "error=consent_required")] {
+        let sim = Sim::new(1);
+        let (env, sim) = (sim.env(), &sim);
+        with_oauth_clients_on(sim, 3, |mut clients| async move {
+            let [silent, withdraws, renews] = &mut clients[..] else { panic!("three") };
+            let (id, _) = consented::stage(silent, &[("ann", &[("*", "all")])]).await;
+            let both = "index:a-1:read index:a-1:write";
+            let mut first = Browser::default();
+            let (_, page) = first.consent(silent, "ann", &id, both).await;
+            let form = |page: &Response, scopes: &[&str]| {
+                let mut form = fields(page, "/consent");
+                form.extend(scopes.iter().map(|scope| ("scope".into(), (*scope).to_owned())));
+                let more = [("remember", "true"), ("decision", "allow")];
+                form.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
+                form
+            };
+            let all: Vec<&str> = both.split(' ').collect();
+            let led = location(&first.post(silent, "/consent", &form(&page, &all)).await);
+            assert!(led.contains("code="), "{led}");
+            let ask = format!("/authorize?response_type=code&client_id={id}&scope=");
+            let wide = format!("{ask}{}{prompt}", escaped(both));
+            let led = location(&first.ask(silent, &wide, &[]).await);
+            assert!(led.contains("code="), "it is remembered: {led}");
+            // Another tab asks for less, and a third shows what was given.
+            let narrow = format!("{ask}{}&prompt=consent", escaped(all[0]));
+            let led = location(&first.ask(silent, &narrow, &[]).await);
+            let page = first.ask(silent, &led, &[]).await;
+            let less = form(&page, &all[..1]);
+            let page = first.ask(silent, "/account/apps", &[]).await;
+            let mut back = fields(&page, "/account/apps");
+            back.retain(|(name, _)| name == "csrf_token");
+            back.push(("action".into(), "revoke_all".into()));
+            let (mut second, mut third) = (first.clone(), first.clone());
+            // The request is on its way to the disk while the others come in behind it.
+            let disk = Duration::from_millis(50);
+            sim.set_latency(disk, disk);
+            let at = |tenths: u32| env.clock().sleep(disk * tenths / 10);
+            let halves: Vec<Call<'_, Response>> = vec![
+                Box::pin(first.ask(silent, &wide, &[])),
+                Box::pin(async {
+                    at(3).await;
+                    second.post(withdraws, "/account/apps", &back).await
+                }),
+                Box::pin(async {
+                    at(6).await;
+                    third.post(renews, "/consent", &less).await
+                }),
+            ];
+            let [answer, taken, given] = &env::join_all(halves).await[..] else { panic!("three") };
+            sim.set_latency(Duration::ZERO, Duration::from_millis(1));
+            assert_eq!(location(taken), "/account/apps");
+            assert!(location(given).contains("code="), "{}", location(given));
+            let led = location(answer);
+            assert!(led.contains(leads) && !led.contains("code="), "{led}");
+            // What stands is the narrow one.
+            for (scope, is_given) in [(both, false), (all[0], true)] {
+                let target = format!("{ask}{}", escaped(scope));
+                let led = location(&second.ask(silent, &target, &[]).await);
+                assert_eq!(led.contains("code="), is_given, "{scope}: {led}");
+            }
+        });
+    }
 }
