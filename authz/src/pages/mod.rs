@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`login`] | the form that asks who is there |
 //! | [`consent`] | what an application asks for, and who it is |
-//! | [`condition`], [`kept`], [`words`], [`quoted`] | (no pages: filters and scopes in plain words, and what strangers wrote in them) |
+//! | [`condition`], [`kept`], [`words`], [`quoted`], [`marks`] | (no pages: filters and scopes in plain words, and what strangers wrote in them) |
 //! | [`account`] | applications let in, sessions, the password |
 //! | [`apps`] | a developer's applications and their form |
 //! | [`review`] | what waits for a reviewer |
@@ -24,6 +24,7 @@ pub mod device;
 pub mod kept;
 pub mod layout;
 pub mod login;
+pub mod marks;
 pub mod problem;
 pub mod quoted;
 pub mod review;

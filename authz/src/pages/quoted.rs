@@ -4,10 +4,15 @@
 //! 1. What is [plain](is_plain_value) holds nothing that could end the quotation marks around it, open a
 //!    bracket, hide, or turn the direction of what follows; all else is shown as JSON.
 //! 2. That JSON holds letters, digits and what a keyboard has: everything else is an escape.
+//! 3. Of marks both hold those that words of a script need, on its letters: no accents by themselves, some of which
+//!    look like quotation marks.
 
 use std::borrow::Cow;
 
 use json::Value;
+use unicode_normalization::char::is_combining_mark;
+
+use super::marks;
 
 /// Characters of what may stand in a sentence; longer ones push the rest out of sight.
 const CHARACTERS_MAX: usize = 64;
@@ -24,15 +29,16 @@ pub fn is_plain_value(text: &str) -> bool {
         // Two of either look like something else, or like nothing.
         ' ' => at > 0 && chars.get(at + 1).is_some_and(|next| *next != ' '),
         '\'' => is_letter(at.checked_sub(1)) && is_letter(Some(at + 1)),
-        c => is_calm(*c) || SIGNS.contains(*c),
+        c => is_calm(*c) || SIGNS.contains(*c) || is_mark(*c),
     };
-    chars.len() <= CHARACTERS_MAX && chars.iter().enumerate().all(is_fine)
+    chars.len() <= CHARACTERS_MAX && chars.iter().enumerate().all(is_fine) && has_calm_marks(text)
 }
 
 /// May a field stand in a sentence, as a word among others?
 pub fn is_plain_field(name: &str) -> bool {
-    let is_fine = |c: char| is_calm(c) || "_.-@".contains(c);
+    let is_fine = |c: char| is_calm(c) || is_mark(c) || "_.-@".contains(c);
     !name.is_empty()
+        && has_calm_marks(name)
         && name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
         && name.chars().all(is_fine)
         && !matches!(name, "and" | "or" | "not" | "is")
@@ -58,11 +64,12 @@ pub fn isolated(text: &str) -> Cow<'_, str> {
 pub fn technical(value: &Value) -> String {
     let text = json::to_string(value);
     let mut shown = String::with_capacity(text.len());
+    let may_mark = has_calm_marks(&text);
     let mut before = None;
     for c in text.chars() {
         // Of several spaces a page shows one.
         let is_open = c.is_ascii_graphic() || (c == ' ' && before != Some(' '));
-        if is_open || (is_calm(c) && !is_leftward(c)) {
+        if is_open || ((is_calm(c) || (may_mark && is_mark(c))) && !is_leftward(c)) {
             shown.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -104,7 +111,24 @@ fn is_calm(c: char) -> bool {
                 | '\u{a78b}'
                 | '\u{a78c}'
     );
-    c.is_alphanumeric() && !is_unseen(c) && !is_quotation_mark
+    c.is_alphanumeric() && !is_combining_mark(c) && !is_unseen(c) && !is_quotation_mark
+}
+
+/// A mark of one script's own, without which a word is another.
+fn is_mark(c: char) -> bool {
+    is_combining_mark(c) && !is_unseen(c) && !marks::is_slight(c)
+}
+
+/// Does each such mark stand on a letter beyond ASCII, with no more of them than words need?
+fn has_calm_marks(text: &str) -> bool {
+    let mut may_follow = false;
+    for c in text.chars() {
+        if is_mark(c) && !may_follow {
+            return false;
+        }
+        may_follow = is_mark(c) || (is_calm(c) && !c.is_ascii());
+    }
+    marks::are_bounded(text)
 }
 
 /// A letter of a script that runs to the left.
@@ -119,8 +143,9 @@ mod tests {
 
     #[test]
     fn values_that_could_speak_for_us_are_not_plain() {
-        for text in ["", "acme", "O'Brien & Sons", "2026-01-01T00:00:00Z", "müller", "北京", "a<b"]
-        {
+        let words = ["हिन्दी", "ที่นี่", "தமிழ்", "မြို့", "বাংলা"];
+        let texts = ["", "acme", "O'Brien & Sons", "2026-01-01T00:00:00Z", "müller", "北京", "a<b"];
+        for text in texts.into_iter().chain(words) {
             assert!(is_plain_value(text), "{text}");
         }
         for text in [
@@ -137,6 +162,11 @@ mod tests {
             "x'' or k is ''a",
             "xˮ or k is ˮa",
             "\u{3164}",
+            "x\u{315}\u{315}",
+            "x\u{e4a}",
+            "\u{e34}",
+            "ด \u{e34}",
+            "ด\u{e49}\u{e49}",
             &"x".repeat(CHARACTERS_MAX + 1),
         ] {
             assert!(!is_plain_value(text), "{text:?}");
@@ -182,7 +212,7 @@ mod tests {
 
     #[test]
     fn fields_are_one_word() {
-        for name in ["a", "customer.name", "@timestamp", "größe"] {
+        for name in ["a", "customer.name", "@timestamp", "größe", "ที่อยู่"] {
             assert!(is_plain_field(name), "{name}");
         }
         for name in ["", "a b", "a”", "a)", "not", "a,b", "a\u{202e}", &"x".repeat(65)] {
@@ -198,6 +228,10 @@ mod tests {
         let shown = technical(&value.expect("JSON"));
         assert_eq!(shown, r#"{"a\u202e\u201d":"é \u0020\u05d0\ud83d\ude00"}"#);
         assert_eq!(json::parse(shown.as_bytes()).map(|value| technical(&value)).ok(), Some(shown));
+        let word = Value::from("(दिन) ที่");
+        assert_eq!(technical(&word), "\"(दिन) ที่\"");
+        let pile = Value::from("दि\u{93f}");
+        assert_eq!(technical(&pile), r#""द\u093f\u093f""#);
         assert_eq!(isolated("\u{5d0}b"), "\u{2068}\u{5d0}b\u{2069}");
         assert_eq!(isolated("ab"), "ab");
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use authz::oauth::scope;
 use authz::pages::apps::{Fields, Refused};
+use authz::pages::marks;
 use authz::pages::quoted::is_unseen;
 use authz::record::client::{ApplicationType, Logo, Profile};
 use base64::Engine as _;
@@ -196,8 +197,9 @@ pub fn check_origins(origins: &[String]) -> Result<(), Refused> {
     }
 }
 
-/// A name: 1 to 64 characters after NFC that are what they look like. Blanks of whatever width are one space: nobody
-/// sees how many a page shows, and many push what stands behind them away from the name.
+/// A name: 1 to 64 characters after NFC that are what they look like, with such marks as words of any script need.
+/// Blanks of whatever width are one space: nobody sees how many a page shows, and many push what stands behind them
+/// away from the name.
 pub fn name(text: &str) -> Result<String, &'static str> {
     let mut name = String::new();
     for c in text.trim().nfc() {
@@ -214,9 +216,8 @@ pub fn name(text: &str) -> Result<String, &'static str> {
     if name.chars().any(is_unseen) {
         return Err("no control, direction or invisible characters");
     }
-    // Marks stand on letters.
-    if name.chars().all(|c| c.is_whitespace() || is_combining_mark(c)) {
-        return Err("at least one character that is seen by itself");
+    if !marks::are_bounded(&name) || !marks::stand_on_letters(&name) {
+        return Err("marks stand on letters, and not more of them than words need");
     }
     Ok(name)
 }
@@ -244,6 +245,9 @@ fn check_text(field: &'static str, text: &str) -> Result<(), Refused> {
     }
     if text.contains(bad) {
         return Err(refused(field, "no control, direction or invisible characters"));
+    }
+    if !marks::are_bounded(&text.nfc().collect::<String>()) {
+        return Err(refused(field, "not more marks on a letter than words need"));
     }
     Ok(())
 }
@@ -307,18 +311,22 @@ pub fn needs_review(before: &Profile, after: &Profile) -> bool {
 /// Names that people could take for one another: equal after letters that look alike are made
 /// one, or one change apart.
 pub fn is_alike(a: &str, b: &str) -> bool {
+    let (own, other) = (a, b);
     let (a, b) = (skeleton(a), skeleton(b));
     if a == b {
-        return true;
+        // Of signs alone nothing is left to compare.
+        return !a.is_empty() || own.nfkd().eq(other.nfkd());
     }
     a.chars().count() > 4 && is_one_change(&a, &b)
 }
 
-/// A name as the eye takes it: no case, no marks, no spaces, letters that look alike made one.
+/// A name as the eye takes it: no case, no accents, no spaces, letters that look alike made one. Marks without which a
+/// word is another stay.
 fn skeleton(name: &str) -> String {
     let plain: String = name
         .nfkd()
-        .filter(|char| !is_combining_mark(*char) && char.is_alphanumeric())
+        .filter(|c| c.is_alphanumeric() || is_combining_mark(*c))
+        .filter(|c| !marks::is_slight(*c))
         .flat_map(char::to_lowercase)
         .map(look)
         .collect();
@@ -455,6 +463,23 @@ mod tests {
         }
     }
 
+    /// A name whose marks covered the lines above and below it was taken, and so was one that began with a mark, which
+    /// stood on what the page wrote before.
+    #[test]
+    fn marks_of_a_name_are_what_words_need() {
+        for good in ["हिन्दी समाचार", "ที่นี่", "မြို့ လျှို့ဝှက်", "שָׁלוֹם", "مُحَمَّد", "Ọ̀rọ̀", "e\u{301}"]
+        {
+            let kept: String = good.nfc().collect();
+            assert_eq!(name(good), Ok(kept), "{good}");
+        }
+        let pile: String = (0..20).map(|_| "\u{301}\u{316}").collect();
+        for bad in [format!("Acme{pile}"), "\u{301}Acme".into(), "Acme \u{323}App".into()] {
+            assert!(name(&bad).is_err(), "{bad}");
+        }
+        let about = |text: &str| check_text("description", text).is_ok();
+        assert!(about("हिन्दी समाचार") && !about(&format!("x{pile}")));
+    }
+
     #[test]
     fn look_alikes_are_seen() {
         for (a, b) in [
@@ -465,10 +490,21 @@ mod tests {
             ("Corelode", "Corelodes"),
             ("Corelode", "Coreloder"),
             ("Twitter", "Twltter"),
+            ("Café", "Cafe\u{317}"),
+            ("שָׁלוֹם", "שלום"),
+            ("مُحَمَّد", "محمد"),
+            ("☕☕", "☕☕"),
         ] {
             assert!(is_alike(a, b), "{a} {b}");
         }
-        for (a, b) in [("Chart", "Orders"), ("Ann", "Bob"), ("abc", "abd")] {
+        for (a, b) in [
+            ("Chart", "Orders"),
+            ("Ann", "Bob"),
+            ("abc", "abd"),
+            ("ที่", "ที"),
+            ("दिन", "दीन"),
+            ("☕☕", "😀"),
+        ] {
             assert!(!is_alike(a, b), "{a} {b}");
         }
     }
