@@ -382,6 +382,55 @@ fn a_page_begins_after_a_date_that_is_reckoned() {
 }
 
 #[test]
+fn the_order_of_a_point_in_time_is_for_those_alone() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh=true", "{}").await;
+        let told = "400 action_request_validation_exception: Validation Failed: 1: [_shard_doc] sort field cannot be \
+                    used without [point in time];";
+        for target in ["/a/_search", "/a/_search?scroll=1m"] {
+            assert_eq!(client.bad("POST", target, r#"{"sort":["_shard_doc"]}"#).await, told);
+        }
+        let pit = client.good("POST", "/a/_pit?keep_alive=1m", "").await;
+        let id = at(&pit, &["id"]).as_str().expect("an id");
+        let body = format!(r#"{{"pit":{{"id":"{id}"}},"sort":["_shard_doc"]}}"#);
+        client.good("POST", "/_search", &body).await;
+    });
+}
+
+#[test]
+fn a_whole_second_since_1970_is_found_to_its_end() {
+    with_node(|mut client| async move {
+        let mapping = r#"{"mappings":{"properties":{"d":{"type":"date"},"s":{"type":"date","format":"epoch_second"}}}}"#;
+        client.good("PUT", "/a", mapping).await;
+        for (id, second, date) in [
+            (0, "1700000000", "2023-11-14T22:13:20.000Z"),
+            (1, "1700000000.5", "2023-11-14T22:13:20.500Z"),
+            (2, "1700000000.999", "2023-11-14T22:13:20.999Z"),
+            (3, "1700000001", "2023-11-14T22:13:21.000Z"),
+        ] {
+            let doc = format!(r#"{{"d":"{date}","s":"{second}"}}"#);
+            client.good("PUT", &format!("/a/_doc/{id}?refresh=true"), &doc).await;
+        }
+        for (query, ids) in [
+            (r#"{"range":{"d":{"lte":1700000000,"format":"epoch_second"}}}"#, "012"),
+            (r#"{"range":{"d":{"lt":1700000000,"format":"epoch_second"}}}"#, ""),
+            (r#"{"range":{"d":{"gt":1700000000,"format":"epoch_second"}}}"#, "3"),
+            (r#"{"range":{"d":{"gte":1700000000,"format":"epoch_second"}}}"#, "0123"),
+            (r#"{"range":{"s":{"gt":"1700000000"}}}"#, "3"),
+            (r#"{"term":{"s":1700000000}}"#, "012"),
+            (r#"{"match":{"s":"1700000000"}}"#, "012"),
+            (r#"{"terms":{"s":[1700000000]}}"#, "012"),
+        ] {
+            let body = format!(r#"{{"query":{query},"sort":["d"]}}"#);
+            let found = client.good("POST", "/a/_search", &body).await;
+            let hits = at(&found, &["hits", "hits"]).as_array().expect("hits").iter();
+            let found: String = hits.filter_map(|hit| hit.get("_id")?.as_str()).collect();
+            assert_eq!(found, ids, "{query}");
+        }
+    });
+}
+
+#[test]
 fn what_is_no_zone_is_told_of_the_outer_failure() {
     with_node(|mut client| async move {
         client.good("PUT", "/a", r#"{"mappings":{"properties":{"d":{"type":"date"}}}}"#).await;

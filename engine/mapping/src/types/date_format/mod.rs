@@ -29,7 +29,8 @@ use resolve::Fields;
 pub enum Round {
     /// The first moment: January, the 1st, midnight.
     Down,
-    /// The last: 23:59:59.999999999 (of January 1st, where month and day are missing).
+    /// The last: 23:59:59.999999999 (of January 1st, where month and day are missing); of a whole second since 1970
+    /// its last nanosecond, and of a whole millisecond.
     Up,
 }
 
@@ -221,8 +222,8 @@ impl Alternative {
         round: Round,
     ) -> std::result::Result<Moment, Fault> {
         let (list, iso) = match self {
-            Self::EpochMillis => return read::epoch(text, 1_000).ok_or(Fault::At(0)),
-            Self::EpochSecond => return read::epoch(text, 1).ok_or(Fault::At(0)),
+            Self::EpochMillis => return read::epoch(text, 1_000, round).ok_or(Fault::At(0)),
+            Self::EpochSecond => return read::epoch(text, 1, round).ok_or(Fault::At(0)),
             Self::Elements { read, iso, .. } => (read, *iso),
         };
         if iso {

@@ -2,6 +2,7 @@
 //!
 //! A fault is the byte where the text stops being what the elements ask for.
 
+use super::Round;
 use super::localized;
 use super::pattern::{Element, Field, Names, Offset, Point, Sign};
 use super::print;
@@ -230,8 +231,8 @@ fn zone_id(text: &str, at: usize) -> Option<(Zone, usize)> {
     (1..=len).rev().find_map(|len| Some((Zone::parse(&rest[..len]).ok()?, at + len)))
 }
 
-/// A number since 1970 with a fraction, of which `per_second` make a second.
-pub(super) fn epoch(text: &str, per_second: i128) -> Option<Moment> {
+/// A number since 1970, of which `per_second` make a second; perhaps with a fraction, which otherwise is missing.
+pub(super) fn epoch(text: &str, per_second: i128, round: Round) -> Option<Moment> {
     const NANOS: i128 = 1_000_000_000;
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, part) = digits.split_once('.').map_or((digits, None), |(a, b)| (a, Some(b)));
@@ -249,6 +250,9 @@ pub(super) fn epoch(text: &str, per_second: i128) -> Option<Moment> {
     }
     if digits.len() < text.len() {
         nanos = -nanos;
+    }
+    if part.is_none() && round == Round::Up {
+        nanos += unit - 1;
     }
     let seconds = i64::try_from(nanos.div_euclid(NANOS)).ok()?;
     Some(Moment { seconds, nanos: nanos.rem_euclid(NANOS) as u32 })

@@ -32,6 +32,21 @@ fn patterns_read_and_print_as_java_time_does() {
     assert!(recorded.lines().count() > 300);
 }
 
+#[test]
+fn a_whole_second_lasts_until_its_end() {
+    let both = |pattern: &str, text: &str| {
+        let of = |round| format(pattern).parse(text, None, round).expect("a moment");
+        let told = |moment: Moment| (moment.seconds, moment.nanos);
+        (told(of(Round::Down)), told(of(Round::Up)))
+    };
+    assert_eq!(both("epoch_second", "17"), ((17, 0), (17, 999_999_999)));
+    assert_eq!(both("epoch_second", "17.5"), ((17, 500_000_000), (17, 500_000_000)));
+    assert_eq!(both("epoch_second", "17.0"), ((17, 0), (17, 0)), "it is given");
+    assert_eq!(both("epoch_second", "-5"), ((-5, 0), (-5, 999_999_999)));
+    assert_eq!(both("epoch_millis", "17005"), ((17, 5_000_000), (17, 5_999_999)));
+    assert_eq!(both("epoch_millis", "17005.25"), ((17, 5_250_000), (17, 5_250_000)));
+}
+
 /// The sentences are those of OpenJDK's strict resolver; texts with weeks follow its rules for weeks
 /// that begin on Mondays.
 #[test]
