@@ -97,6 +97,19 @@ fn values_of_the_wrong_type_fail_the_shard() {
     let date = bind_error("{\"query\":{\"range\":{\"day\":{\"gte\":\"foo\"}}}}");
     assert_eq!(date.kind, Kind::Parse);
     assert!(date.reason.starts_with("failed to parse date field [foo] with format ["), "{date}");
+    for query in [
+        "{\"term\":{\"day\":\"foo\"}}",
+        "{\"terms\":{\"day\":[\"foo\"]}}",
+        "{\"match\":{\"day\":\"foo\"}}",
+        "{\"match_phrase\":{\"day\":\"foo\"}}",
+        "{\"bool\":{\"filter\":{\"multi_match\":{\"query\":\"foo\",\"fields\":[\"day\"]}}}}",
+    ] {
+        let words = "failed to create query: failed to parse date field [foo] with format [";
+        let date = bind_error(&format!("{{\"query\":{query}}}"));
+        assert_eq!(date.kind, Kind::QueryShard, "{query}");
+        assert!(date.reason.starts_with(words), "{date}");
+        assert_eq!(date.cause.map(|cause| cause.kind), Some(Kind::Parse), "{query}");
+    }
     assert_eq!(ids("{\"match\":{\"n\":{\"query\":\"abc\",\"lenient\":true}}}"), [""; 0]);
 }
 

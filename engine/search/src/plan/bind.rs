@@ -246,10 +246,20 @@ pub fn bind_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Re
 /// # Errors
 /// As [`bind`], but without `failed to create query` around it.
 pub fn check_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Result<()> {
-    Binder::new(mapping, context).clause(query).map(drop)
+    let mut binder = Binder::new(mapping, context);
+    binder.is_bare = true;
+    binder.clause(query).map(drop)
 }
 
-/// Elasticsearch's `max_result_window`.
+/// A date that is none fails the making of a query of a value; only that of a range is met before, while the query
+/// is rewritten.
+fn created<T>(made: Result<T>, is_bare: bool) -> Result<T> {
+    made.map_err(|error| match error.kind {
+        Kind::Parse if !is_bare => error.create_query(),
+        _ => error,
+    })
+}
+
 /// What a query of more than [`CLAUSES_MAX`] clauses is told.
 pub(super) fn too_many_nested() -> Error {
     let reason =
@@ -309,6 +319,8 @@ pub struct Binder<'a> {
     pub scope: Option<Arc<str>>,
     /// A script was met.
     pub(crate) has_scripts: bool,
+    /// What is wrong is told as it is.
+    is_bare: bool,
 }
 
 impl<'a> Binder<'a> {
@@ -323,6 +335,7 @@ impl<'a> Binder<'a> {
             word_bytes: WordBytes::default(),
             scope: None,
             has_scripts: false,
+            is_bare: false,
         }
     }
 }
@@ -363,10 +376,10 @@ impl Binder<'_> {
         let leaf = match node {
             Ask::MatchAll => Clause::new(Node::All),
             Ask::MatchNone => Clause::none(),
-            Ask::Match(query) => text::match_(self, query)?,
-            Ask::Phrase(query) => text::phrase(self, query)?,
-            Ask::Term(query) => leaf::term(self, query)?.into(),
-            Ask::Terms(query) => leaf::terms(self, query)?.into(),
+            Ask::Match(query) => created(text::match_(self, query), self.is_bare)?,
+            Ask::Phrase(query) => created(text::phrase(self, query), self.is_bare)?,
+            Ask::Term(query) => created(leaf::term(self, query), self.is_bare)?.into(),
+            Ask::Terms(query) => created(leaf::terms(self, query), self.is_bare)?.into(),
             Ask::Range(query) => leaf::range(self, query)?.into(),
             Ask::Exists(field) => leaf::exists(self, field)?.into(),
             Ask::Ids(ids) => leaf::ids(ids).into(),
@@ -374,11 +387,15 @@ impl Binder<'_> {
             Ask::Wildcard(query) => words::wildcard(self, query)?,
             Ask::Regexp(query) => words::regexp(self, query)?,
             Ask::Fuzzy(query) => words::fuzzy_term(self, query)?,
-            Ask::PhrasePrefix(query) => text::phrase_prefix(self, query)?,
-            Ask::MultiMatch(query) => multi::multi_match(self, query)?,
+            Ask::PhrasePrefix(query) => created(text::phrase_prefix(self, query), self.is_bare)?,
+            Ask::MultiMatch(query) => created(multi::multi_match(self, query), self.is_bare)?,
             Ask::CombinedFields(query) => multi::combined_fields(self, query)?,
-            Ask::QueryString(query) => query_string::query_string(self, query)?,
-            Ask::SimpleQueryString(query) => simple::simple_query_string(self, query)?,
+            Ask::QueryString(query) => {
+                created(query_string::query_string(self, query), self.is_bare)?
+            }
+            Ask::SimpleQueryString(query) => {
+                created(simple::simple_query_string(self, query), self.is_bare)?
+            }
             Ask::Bool(query) => return self.bool(query),
             Ask::Constant(filter) => {
                 let filter = self.clause(filter)?;
