@@ -50,22 +50,23 @@ impl Copies {
         }
     }
 
+    /// What is asked for where the index's setting says it.
+    fn given(self, settings: Option<&IndexSettings>) -> Self {
+        let said = settings.and_then(|it| it.text("index.write.wait_for_active_shards"));
+        match (self, said.map(Self::parse)) {
+            (Self::Setting, Some(Ok(said))) => said,
+            (asked, _) => asked,
+        }
+    }
+
     /// How many those are, of a shard of an index with these settings; of one that is not there
     /// yet, with the defaults.
     pub(super) fn needed(self, settings: Option<&IndexSettings>) -> u32 {
         let replicas = settings.map_or(1, IndexSettings::replica_count);
-        match self {
+        match self.given(settings) {
             Self::Count(count) => count,
             Self::All => replicas.saturating_add(1),
-            Self::Setting => {
-                let said = settings
-                    .and_then(|settings| settings.text("index.write.wait_for_active_shards"));
-                match said.map(Self::parse) {
-                    Some(Ok(Self::Count(count))) => count,
-                    Some(Ok(Self::All)) => replicas.saturating_add(1),
-                    _ => 1,
-                }
-            }
+            Self::Setting => 1,
         }
     }
 }
@@ -155,6 +156,10 @@ pub(super) fn lacking<E: Env>(
     if needed <= 1 {
         return Ok(None);
     }
+    let asked = match copies.given(settings) {
+        Copies::All => "ALL".to_owned(),
+        _ => needed.to_string(),
+    };
     let shard = match (settings, routed) {
         (Some(settings), Some(routed)) => {
             let all = i64::from(settings.routing_shard_count().max(1));
@@ -167,7 +172,7 @@ pub(super) fn lacking<E: Env>(
         503,
         "unavailable_shards_exception",
         format!(
-            "[{index}][{shard}] Not enough active copies to meet shard count of [{needed}] (have \
+            "[{index}][{shard}] Not enough active copies to meet shard count of [{asked}] (have \
              1, needed {needed}). Timeout: [{}], request: [{}]",
             crate::render::units::millis(timeout_ms(call)?),
             String::from_utf8_lossy(

@@ -102,6 +102,11 @@ fn conditions_hold_or_conflict() {
                 "503 unavailable_shards_exception: [a][0] Not enough active copies to meet shard \
                  count of [2] (have 1, needed 2). Timeout: [100ms], request: [/a/_doc/1]",
             ),
+            (
+                "/c/_doc/1?wait_for_active_shards=all&timeout=100ms",
+                "503 unavailable_shards_exception: [c][0] Not enough active copies to meet shard \
+                 count of [ALL] (have 1, needed 2). Timeout: [100ms], request: [/c/_doc/1]",
+            ),
         ] {
             assert_eq!(client.bad("PUT", target, "{}").await, told, "{target}");
         }
