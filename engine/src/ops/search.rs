@@ -21,7 +21,7 @@ use search::dsl;
 use search::fetch::{self, Columns, Fetch};
 use search::phase;
 use search::plan::{Bound, Plan};
-use search::request::SearchRequest;
+use search::request::{SearchRequest, SortBy};
 use search::result::{HITS_FEW, Hit, Memory, Merged, Partial, Ranked, SearchResult, one_by_one};
 use search::score::explain;
 use segment::View;
@@ -217,6 +217,11 @@ impl<E: Env> Core<E> {
         if request.collapse.is_some() && !request.rescore.is_empty() {
             return Err(Error::validation(&[
                 "cannot use `collapse` in conjunction with `rescore`",
+            ]));
+        }
+        if request.pit.is_none() && request.sort.iter().any(|sort| sort.by == SortBy::ShardDoc) {
+            return Err(Error::validation(&[
+                "[_shard_doc] sort field cannot be used without [point in time]",
             ]));
         }
         if let Some(scroll) = &call.scroll {
