@@ -21,7 +21,7 @@ use rcgen::{
 };
 use ring::digest;
 use runtime::tls::{BadCertificate, ServerTls, certificates};
-use runtime::tls_client::{has_name, judge, names};
+use runtime::tls_client::{has_name, is_name, judge, names};
 
 use crate::calendar::date;
 use crate::config::OwnCertificate;
@@ -51,10 +51,17 @@ impl Presented {
         if has_name(&self.chain, host).unwrap_or(false) {
             return Ok(None);
         }
-        let names = names(&self.chain)?;
-        // Any name does in the place of a star.
-        let name = names.first().map(|name| name.replace('*', "node"));
-        name.map(Some).ok_or_else(|| BadCertificate("it holds no names".to_owned()))
+        // Any label does in the place of a star, which stands for one alone, the first.
+        let name = names(&self.chain)?.into_iter().find_map(|name| {
+            let name = match name.strip_prefix("*.") {
+                Some(rest) => format!("node.{rest}"),
+                None => name,
+            };
+            let is_known = is_name(&name) && has_name(&self.chain, &name).unwrap_or(false);
+            is_known.then_some(name)
+        });
+        let nameless = || BadCertificate("it holds no names that a client can ask for".to_owned());
+        name.map(Some).ok_or_else(nameless)
     }
 }
 
@@ -81,6 +88,28 @@ pub fn prepare(
         ServerTls::new(&http, &key).map_err(|error| wrong(&folder.certs("http.crt"), &error))?;
     let fingerprint = fingerprint(&read(&authority)?).map_err(|error| wrong(&authority, &error))?;
     Ok(Presented { tls, authority, fingerprint, chain: http })
+}
+
+/// Tells of each authority that a node which holds something had and that will be made anew.
+pub fn note_lost(folder: &Folder) {
+    for kind in ["http", "transport"] {
+        let authority = folder.certs(&format!("{kind}_ca.crt"));
+        if is_to_begin(folder, kind) {
+            tracing::warn!(
+                "{} is made anew, for the authority of before is not whole; clients that trust that one must be told of \
+                 this one",
+                authority.display()
+            );
+        }
+    }
+}
+
+/// Is an authority to be made? The authority makes the node's certificate last of all: where that is there, clients
+/// may know it already, and it is never replaced. Its key may be kept elsewhere until the node needs a new certificate.
+fn is_to_begin(folder: &Folder, kind: &str) -> bool {
+    let exists = |suffix: &str| folder.certs(&format!("{kind}{suffix}")).exists();
+    let is_kept = exists("_ca.key") || (exists("_ca.crt") && exists(".crt"));
+    !is_kept
 }
 
 fn load_own(folder: &Folder, own: &OwnCertificate) -> Result<Presented> {
@@ -180,10 +209,17 @@ fn ensure(
     let file = |suffix: &str| folder.certs(&format!("{kind}{suffix}"));
     let (authority_crt, authority_key) = (file("_ca.crt"), file("_ca.key"));
     let (node_crt, node_key) = (file(".crt"), file(".key"));
-    // The authority made the node's certificate last of all: where that is there, clients may know it already, and it
-    // is never replaced. Its key may be kept elsewhere until the node needs a new certificate.
-    let is_kept = authority_crt.exists() && node_crt.exists();
-    if !authority_key.exists() && !is_kept {
+    if let Some(path) =
+        [&authority_crt, &authority_key, &node_crt, &node_key].iter().find(|path| path.is_dir())
+    {
+        let sentence = format!(
+            "{} is a folder, but must be a file in PEM; take it away, and the certificate is made anew",
+            path.display()
+        );
+        return Err(Failure::new(Code::Setting, sentence));
+    }
+    let is_new = is_to_begin(folder, kind);
+    if is_new {
         let key = KeyPair::generate().map_err(|error| made(&authority_key, &error))?;
         let certificate = authority(&key, title, now)
             .self_signed(&key)
@@ -212,7 +248,8 @@ fn ensure(
             }
         }
         // Of a first start, or where the authority is new.
-        (Err(_), _) => None,
+        (Err(_), _) if is_new => None,
+        (Err(error), _) => Some(format!("{}: {error}", node_crt.display())),
         (Ok(_), Err(error)) => Some(format!("{}: {error}", node_key.display())),
     };
     if !authority_key.exists() {
@@ -504,6 +541,13 @@ mod tests {
         let name = of(&["*.example.org"]).expect("it has names");
         assert_eq!(name.as_deref(), Some("node.example.org"));
         assert!(of(&[]).is_err(), "a common name alone is none");
+        for nobodys in
+            ["*", "*.*.example.org", "www.*.org", "foo*.example.org", "a;touch b;c", "a b"]
+        {
+            assert!(of(&[nobodys]).is_err(), "{nobodys}");
+            let name = of(&[nobodys, "es.example.org"]).expect("one of its names does");
+            assert_eq!(name.as_deref(), Some("es.example.org"), "beside {nobodys}");
+        }
         clear(&folder);
     }
 

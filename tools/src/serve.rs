@@ -267,6 +267,10 @@ fn prepare_certificates(
     if !settings.tls {
         return Ok(None);
     }
+    // Before there is anything of this start.
+    if settings.own_certificate.is_none() && folder.holds_any() {
+        certificates::note_lost(folder);
+    }
     let hosts = addresses::names(&settings.http, host_name);
     let (folder, own) = (folder.clone(), settings.own_certificate.clone());
     let make = move || certificates::prepare(&folder, own.as_ref(), &hosts);

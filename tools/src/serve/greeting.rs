@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
-use std::path::Path;
 
 use authz::Secret;
 use authz::store::First;
@@ -30,7 +29,10 @@ fn text(told: &Told, first: &First, enrollment: Option<&Secret>, is_terminal: bo
         told.cores,
         told.data.display()
     );
-    let reset = format!("corelode reset-password -u elastic --data {}", quoted(&told.data));
+    let reset = format!(
+        "corelode reset-password -u elastic --data {}",
+        quoted(&told.data.display().to_string())
+    );
     match first {
         First::Generated(password) if is_terminal => {
             let password = password.reveal();
@@ -55,7 +57,7 @@ fn text(told: &Told, first: &First, enrollment: Option<&Secret>, is_terminal: bo
     if let (Some(key), Some(fingerprint), true) = (enrollment, &told.fingerprint, is_terminal) {
         let address = told.url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
         let token = enroll::token(net::VERSION, address, fingerprint, key.reveal());
-        let data = quoted(&told.data);
+        let data = quoted(&told.data.display().to_string());
         write_line(&mut text, "");
         write_line(&mut text, "A token with which the companion tool joins, good for 30 minutes:");
         write_line(&mut text, &format!("  {token}"));
@@ -74,7 +76,7 @@ fn text(told: &Told, first: &First, enrollment: Option<&Secret>, is_terminal: bo
 fn curl(told: &Told) -> String {
     let mut line = "curl".to_owned();
     if let Some(authority) = &told.authority {
-        line.push_str(&format!(" --cacert {}", quoted(authority)));
+        line.push_str(&format!(" --cacert {}", quoted(&authority.display().to_string())));
     }
     if told.security {
         line.push_str(" -u elastic");
@@ -84,19 +86,19 @@ fn curl(told: &Told) -> String {
         (Some(name), Some((scheme, address))) => {
             let port = address.rsplit_once(':').map_or("", |(_, port)| port);
             let host = if name.contains(':') { format!("[{name}]") } else { name.clone() };
-            line.push_str(&format!(" --connect-to ::{address} {scheme}://{host}:{port}/"));
+            let (to, url) = (format!("::{address}"), format!("{scheme}://{host}:{port}/"));
+            line.push_str(&format!(" --connect-to {} {}", quoted(&to), quoted(&url)));
         }
-        _ => line.push_str(&format!(" {}/", told.url)),
+        _ => line.push_str(&format!(" {}", quoted(&format!("{}/", told.url)))),
     }
     line
 }
 
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
+/// A word as a shell takes it.
+fn quoted(text: &str) -> String {
     let is_plain =
         text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=:@".contains(&byte));
-    if is_plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 fn write_line(text: &mut String, line: &str) {
