@@ -405,8 +405,11 @@ impl Blocks {
 /// after the last document hold the highest number.
 #[inline]
 pub fn place_of(docs: &[u32; BLOCK], target: u32) -> usize {
-    // All are compared, a vector at a time: where the search ends cannot be foretold, and one wrong
-    // guess costs more than all comparisons (`bench/benches/postings`).
-    let below: u32 = docs.iter().map(|doc| u32::from(*doc < target)).sum();
-    below as usize
+    // Halves without a branch: where the search ends cannot be foretold, and a wrong guess costs more than
+    // all of it. To compare all, a vector at a time, takes twice as long.
+    let mut at = 0;
+    for half in [64, 32, 16, 8, 4, 2, 1] {
+        at += usize::from(docs[at + half - 1] < target) * half;
+    }
+    at + usize::from(docs[at] < target)
 }
