@@ -297,18 +297,34 @@ fn matching_narrow(min: i64, packed: &Packed<'_>, (low, high): (i64, i64), bits:
     let span = high - low;
     packed.for_each_narrow(|start, batch| {
         // Batches start at whole words.
-        for (word, values) in bits[start / 64..].iter_mut().zip(batch.chunks(64)) {
-            let mut flags = [0u8; 64];
-            for (flag, value) in flags.iter_mut().zip(values) {
-                *flag = u8::from(value.wrapping_sub(low) <= span);
-            }
-            let mut hits = 0;
-            for (at, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-                // Brings the lowest bits of eight bytes together in the highest byte.
-                let byte = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-                hits |= byte << (8 * at);
-            }
-            *word |= hits;
+        let words = &mut bits[start / 64..];
+        let (whole, rest) = batch.as_chunks();
+        for (word, values) in words.iter_mut().zip(whole) {
+            *word |= hits_of(values, low, span);
+        }
+        if let Some(word) = words.get_mut(whole.len())
+            && !rest.is_empty()
+        {
+            let mut values = [0; 64];
+            values[..rest.len()].copy_from_slice(rest);
+            *word |= hits_of(&values, low, span) & ((1 << rest.len()) - 1);
         }
     });
+}
+
+/// A bit for each of the values that is at most `span` above `low`. That they are 64 is known, so they are
+/// compared a vector at a time and nothing is left over.
+#[inline]
+fn hits_of(values: &[u32; 64], low: u32, span: u32) -> u64 {
+    let mut flags = [0u8; 64];
+    for (flag, value) in flags.iter_mut().zip(values) {
+        *flag = u8::from(value.wrapping_sub(low) <= span);
+    }
+    let mut hits = 0;
+    for (at, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
+        // Brings the lowest bits of eight bytes together in the highest byte.
+        let byte = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        hits |= byte << (8 * at);
+    }
+    hits
 }
