@@ -6,7 +6,7 @@ mod support;
 use search::dsl::parse_search;
 use search::result::{Relation, Total};
 use support::corpus::{Corpus, Doc, WORDS};
-use support::run::{How, search};
+use support::run::{How, plan, search};
 
 /// More documents than one window of the count has.
 const DOCS: usize = 70_000;
@@ -118,5 +118,73 @@ fn words_beside_ranges_are_counted_as_their_documents_are() {
                 assert_eq!(merged.total.map(|total| total.value), Some(expected), "{body}");
             }
         }
+    }
+}
+
+#[test]
+fn two_words_are_counted_as_their_documents_are() {
+    let doc = |at: usize| Doc {
+        id: format!("d{at}"),
+        body: (0..6).filter(|word| holds(*word, at)).map(|word| WORDS[word]).collect(),
+        ..Doc::default()
+    };
+    let corpus = Corpus::of(vec![(0..DOCS).map(doc).collect()]);
+    let view = corpus.view(false);
+    let clause = |word: usize| format!(r#"{{"match":{{"body":"{}"}}}}"#, WORDS[word]);
+    // Alike common words and unlike ones, in either order; a third one, which is optional, changes nothing.
+    for (a, b) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        let (one, other, third) = (clause(a), clause(b), clause((a + b) % 6));
+        for (name, query) in [
+            ("both", format!(r#"{{"must":[{one},{other}]}}"#)),
+            ("both", format!(r#"{{"must":[{one}],"filter":[{other}],"should":[{third}]}}"#)),
+            ("either", format!(r#"{{"should":[{one},{other}]}}"#)),
+            ("first alone", format!(r#"{{"must":[{one}],"must_not":[{other}]}}"#)),
+        ] {
+            let matches = |at: &usize| match name {
+                "both" => holds(a, *at) && holds(b, *at),
+                "either" => holds(a, *at) || holds(b, *at),
+                _ => holds(a, *at) && !holds(b, *at),
+            };
+            let expected = (0..DOCS).filter(matches).count() as u64;
+            for (most, told) in [("true", u64::MAX), ("3000", 3000)] {
+                let body =
+                    format!(r#"{{"query":{{"bool":{query}}},"size":0,"track_total_hits":{most}}}"#);
+                let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+                let how = How { work: 5000, ..How::default() };
+                let (merged, _) = search(&request, &corpus.mapping, &view, &how);
+                let relation = if expected > told { Relation::Gte } else { Relation::Eq };
+                let total = Total { value: expected.min(told), relation };
+                assert_eq!(merged.total, Some(total), "{body}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_decide_is_not_looked_up() {
+    let doc = |at: usize| Doc {
+        id: format!("d{at}"),
+        body: (0..6).filter(|word| holds(*word, at)).map(|word| WORDS[word]).collect(),
+        ..Doc::default()
+    };
+    let corpus = Corpus::of(vec![(0..1000).map(doc).collect()]);
+    let view = corpus.view(false);
+    let [a, b, c] = [0, 1, 2].map(|word| format!(r#"{{"match":{{"body":"{}"}}}}"#, WORDS[word]));
+    let prefix = r#"{"prefix":{"body":{"value":"r","rewrite":"scoring_boolean"}}}"#;
+    let text = |size: usize, bool: &str| {
+        format!(r#"{{"query":{{"bool":{bool}}},"size":{size},"track_total_hits":true}}"#)
+    };
+    for (body, lookups) in [
+        (text(0, &format!(r#"{{"must":[{a}],"should":[{b},{c}]}}"#)), 1),
+        (text(0, &format!(r#"{{"filter":[{a}],"should":[{b},{c}]}}"#)), 1),
+        // Scores need them, or some must match.
+        (text(5, &format!(r#"{{"must":[{a}],"should":[{b},{c}]}}"#)), 3),
+        (text(0, &format!(r#"{{"should":[{b},{c}]}}"#)), 2),
+        (text(0, &format!(r#"{{"must":[{a}],"should":[{b},{c}],"minimum_should_match":1}}"#)), 3),
+        // Words of a pattern may be too many: that is told, whether they decide or not.
+        (text(0, &format!(r#"{{"must":[{a}],"should":[{b},{prefix}]}}"#)), 3),
+    ] {
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        assert_eq!(plan(&request, &corpus.mapping, &view).lookups, lookups, "{body}");
     }
 }

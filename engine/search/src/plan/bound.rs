@@ -393,3 +393,20 @@ pub struct Bool {
     /// How many of `should`; 0 also where at least one must match because nothing else does.
     pub minimum: usize,
 }
+
+impl Bool {
+    /// The optional clauses that have a say in which documents match: none beside something required, unless so
+    /// many of them must. Of other kinds than plain ones all stay: to meet a shard may show that they ask for too
+    /// much.
+    pub fn deciding(&self) -> &[Clause] {
+        let is_plain = |clause: &Clause| {
+            let node = &clause.node;
+            matches!(node, Node::Term(_) | Node::Phrase(_) | Node::Synonym(_) | Node::Numbers(_))
+        };
+        let is_required = self.must.len() + self.filter.len() > 0;
+        match is_required && self.minimum == 0 && self.should.iter().all(is_plain) {
+            true => &[],
+            false => &self.should,
+        }
+    }
+}

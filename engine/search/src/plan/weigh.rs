@@ -603,10 +603,11 @@ impl Weigher<'_> {
                         .map(|clause| self.node(clause, outer, scored))
                         .collect::<segment::Result<Vec<_>>>()
                 };
+                let should = if scored { &bool.should[..] } else { bool.deciding() };
                 Node::Bool {
                     must: nodes(&bool.must, score, scored)?,
                     filter: nodes(&bool.filter, 1.0, false)?,
-                    should: nodes(&bool.should, score, scored)?,
+                    should: nodes(should, score, scored)?,
                     must_not: nodes(&bool.must_not, 1.0, false)?,
                     minimum: bool.minimum,
                 }
