@@ -10,7 +10,8 @@ pub struct Highlight {
     /// Fields, by name or pattern, in order.
     pub fields: Vec<FieldHighlight>,
     /// The query of the fields that have none of their own, each of which holds it, too; there may be none.
-    pub query: Option<Query>,
+    /// (A request is moved about on stacks, so that what is rare in it lies elsewhere.)
+    pub query: Option<Box<Query>>,
 }
 
 /// One field.

@@ -72,7 +72,7 @@ impl Used {
     fn highlight(&mut self, highlight: Option<&mut Highlight>) {
         let Some(highlight) = highlight else { return };
         let fields = highlight.fields.iter_mut().filter_map(|it| it.options.query.as_mut());
-        fields.chain(&mut highlight.query).for_each(|query| self.query(query));
+        fields.chain(highlight.query.as_deref_mut()).for_each(|query| self.query(query));
     }
 
     fn query(&mut self, query: &mut Query) {

@@ -80,7 +80,7 @@ pub fn read(node: &Node) -> Read<Highlight> {
         given.check(own)?;
         highlight.fields.push(FieldHighlight { field, options });
     }
-    highlight.query = common.query;
+    highlight.query = common.query.map(Box::new);
     Ok(highlight)
 }
 
