@@ -267,8 +267,7 @@ fn prepare_certificates(
     if !settings.tls {
         return Ok(None);
     }
-    // Before there is anything of this start.
-    if settings.own_certificate.is_none() && folder.holds_any() {
+    if settings.own_certificate.is_none() && folder.is_known()? {
         certificates::note_lost(folder);
     }
     let hosts = addresses::names(&settings.http, host_name);

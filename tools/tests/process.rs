@@ -260,6 +260,36 @@ fn commands_trust_the_operators_own_certificate_as_it_is() {
 }
 
 #[test]
+fn an_authority_that_is_lost_is_made_anew_with_a_word() {
+    let folder = Folder::new("authority");
+    let told = |node: Node| text(&node.stop().stderr);
+    let first = told(Node::start(&folder, &[]));
+    assert!(!first.contains("WARN"), "a first start loses nothing: {first}");
+    let certs = folder.data().join("certs");
+    let before = read(&certs.join("http_ca.crt"));
+    for gone in [
+        &["http_ca.crt", "http_ca.key"][..],
+        &["http_ca.crt", "http_ca.key", "http.crt", "http.key"],
+    ] {
+        gone.iter().for_each(|name| std::fs::remove_file(certs.join(name)).expect("there"));
+        let said = told(Node::start(&folder, &[]));
+        assert!(said.contains("WARN") && said.contains("http_ca.crt is made anew"), "{said}");
+        assert_ne!(read(&certs.join("http_ca.crt")), before);
+    }
+    std::fs::remove_file(certs.join("http.crt")).expect("there");
+    let said = told(Node::start(&folder, &[]));
+    assert!(said.contains("WARN") && said.contains("http.crt was made anew"), "{said}");
+    std::fs::remove_file(certs.join("http.key")).expect("there");
+    std::fs::create_dir(certs.join("http.key")).expect("writable");
+    let data = folder.data();
+    let address = ["--http", "127.0.0.1:0", "--transport", "127.0.0.1:0", "--cores", "1"];
+    let refused =
+        run(&[&["serve", "--data", data.to_str().expect("UTF-8")][..], &address].concat());
+    assert_eq!(code(&refused), 78, "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("http.key is a folder"), "{}", text(&refused.stderr));
+}
+
+#[test]
 fn a_password_is_reset_while_the_node_runs_and_while_it_does_not() {
     let folder = Folder::new("reset");
     let data = folder.data();
