@@ -28,7 +28,7 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         assert!(PasswordHash::parse(text).is_some(), "what was brought is read again");
         let _ = hash.is_outdated();
     }
-    if let Ok(details) = authz::oauth::details::parse(text, "https://store.example") {
+    if let Ok(details) = authz::oauth::details::parse(text, |one| one == "https://store.example") {
         let role = authz::oauth::details::role(&details);
         assert_eq!(role, authz::oauth::details::role(&details));
         assert!(role.indices.iter().all(|grant| !grant.dots && !grant.restricted));

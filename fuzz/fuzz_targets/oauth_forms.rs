@@ -50,7 +50,7 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         assert_eq!(scope::parse_list(&shown).as_ref(), Ok(&scopes));
         assert!(scope::holds_all(&scopes, &scopes));
     }
-    if let Ok(entries) = details::parse(line, OWN) {
+    if let Ok(entries) = details::parse(line, |one| one == OWN) {
         for entry in &entries {
             assert!(!details::scopes(entry).is_empty());
         }

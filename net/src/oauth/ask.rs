@@ -269,7 +269,7 @@ fn details(settings: &Settings, client: &Client, form: &Form) -> Result<Vec<Valu
         return Err(DETAILS);
     }
     let ceiling = scope::stored(&client.profile.scopes);
-    let entries = details::parse(text, &settings.issuer).map_err(|_| DETAILS)?;
+    let entries = details::parse(text, |one| is_ours(settings, one)).map_err(|_| DETAILS)?;
     let is_fine = |entry: &Value| {
         scope::holds_all(&ceiling, &details::scopes(entry))
             && entry.get("query").is_none_or(is_readable)

@@ -81,3 +81,33 @@ fn the_store_of_a_plain_issuer_is_the_issuer() {
         assert_eq!(told.as_deref(), Some(crate::place::ISSUER));
     });
 }
+
+/// Details that named the store as the server describes it were refused where the issuer has a path.
+#[test]
+fn details_name_the_store_as_it_is_described() {
+    with_issuer("https://h.example:9200/es", |mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let made = r#"{"client_name":"A","redirect_uris":["https://app.example/cb"],"scope":"index:*:read",
+            "authorization_details_types":["index_access"]}"#;
+        let made = client.good("POST", "/_oauth/client", made).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let who =
+            format!("client_id={}&client_secret={}", text("client_id"), text("client_secret"));
+        client.authorize(None);
+        for (location, status) in [
+            ("https://h.example:9200", 201),
+            ("https://h.example:9200/", 201),
+            ("https://h.example:9200/es", 201),
+            ("https://h.example:9200/e", 400),
+            ("https://other.example", 400),
+        ] {
+            let details = format!(
+                r#"[{{"type":"index_access","locations":["{location}"],"indices":["a-1"],"actions":["read"]}}]"#
+            );
+            let details = crate::browser::escaped(&details);
+            let body = format!("{who}&response_type=code&authorization_details={details}");
+            let answer = client.call_with("POST", "/es/par", &FORM, body.as_bytes()).await;
+            assert_eq!(answer.status, status, "{location}: {}", answer.text());
+        }
+    });
+}
