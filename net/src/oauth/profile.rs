@@ -18,6 +18,12 @@ use super::multipart::File;
 use super::picture;
 use super::redirect::{self, Rules};
 
+/// Contacts of an application.
+pub const CONTACTS_MAX: usize = 10;
+
+/// Bytes of one: as many as a mail address may have.
+const CONTACT_BYTES_MAX: usize = 254;
+
 /// Characters of a name.
 const NAME_CHARACTERS_MAX: usize = 64;
 
@@ -259,12 +265,16 @@ fn contacts(text: &str) -> Result<Vec<String>, Refused> {
         .filter(|one| !one.is_empty())
         .map(str::to_owned)
         .collect();
-    let is_contact =
-        |one: &String| one.len() <= 254 && one.contains('@') && !one.chars().any(is_unseen);
-    if contacts.len() > 10 || !contacts.iter().all(is_contact) {
+    let is_mail = |one: &String| one.contains('@') && is_plain_contact(one);
+    if contacts.len() > CONTACTS_MAX || !contacts.iter().all(is_mail) {
         return Err(refused("contacts", "up to ten mail addresses, separated by spaces"));
     }
     Ok(contacts)
+}
+
+/// May a page show this contact? It is short, and what it looks like.
+pub fn is_plain_contact(text: &str) -> bool {
+    (1..=CONTACT_BYTES_MAX).contains(&text.len()) && !text.chars().any(is_unseen)
 }
 
 /// A list of scopes; nothing is an empty list.

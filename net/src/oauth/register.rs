@@ -46,6 +46,10 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>) -> Reply {
 }
 
 async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
+    // Where nobody registers there is nothing to count.
+    if visit.settings.registration == Registration::Closed {
+        return Err(Fail::request("There is no such endpoint").status(404).reply());
+    }
     let hour = Duration::from_secs(3600);
     let limit = visit.settings.limits.register;
     let now = visit.monotonic();
@@ -53,20 +57,14 @@ async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
     if let Some(seconds) = visit.limiter.count(Of::Register, &from, limit, hour, now) {
         return Err(Fail::slow(seconds).reply());
     }
-    let is_open = match visit.settings.registration {
-        Registration::Closed => {
-            return Err(Fail::request("There is no such endpoint").status(404).reply());
+    let is_open = visit.settings.registration == Registration::Open;
+    if !is_open {
+        let wanted = visit.settings.registration_token.as_deref().unwrap_or_default();
+        let given = bearer(visit).unwrap_or_default();
+        if wanted.is_empty() || !authz::secret::is_equal(wanted.as_bytes(), given.as_bytes()) {
+            return Err(stranger());
         }
-        Registration::Open => true,
-        Registration::Token => {
-            let wanted = visit.settings.registration_token.as_deref().unwrap_or_default();
-            let given = bearer(visit).unwrap_or_default();
-            if wanted.is_empty() || !authz::secret::is_equal(wanted.as_bytes(), given.as_bytes()) {
-                return Err(stranger());
-            }
-            false
-        }
-    };
+    }
     let asked = read(visit, is_open).map_err(Fail::reply)?;
     let manage = visit.random_text();
     let mut client = Client {
@@ -204,16 +202,20 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         Some(name) => profile::name(name).map_err(metadata)?,
         None => "An application without a name".to_owned(),
     };
+    const CONTACTS: Fail =
+        metadata("The contacts are up to ten ways to reach people, of 254 bytes each");
+    let contacts = texts("contacts", CONTACTS)?.unwrap_or_default();
+    if contacts.len() > profile::CONTACTS_MAX
+        || !contacts.iter().all(|one| profile::is_plain_contact(one))
+    {
+        return Err(CONTACTS);
+    }
     let profile = Profile {
         redirect_uris,
         client_uri: page("client_uri")?,
         policy_uri: page("policy_uri")?,
         tos_uri: page("tos_uri")?,
-        contacts: texts("contacts", metadata("The contacts are texts"))?
-            .unwrap_or_default()
-            .into_iter()
-            .take(10)
-            .collect(),
+        contacts,
         scopes,
         confidential,
         require_pkce: is_open || !confidential,
@@ -251,7 +253,11 @@ fn is_read(scope: &Scope) -> bool {
     }
 }
 
+/// The token of a request; none where it is not clear which one that is.
 fn bearer<'v, E: Env>(visit: &'v Visit<'_, E>) -> Option<&'v str> {
+    if visit.head.all("authorization").count() > 1 {
+        return None;
+    }
     let (scheme, token) = visit.head.text("authorization")?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
 }

@@ -114,6 +114,10 @@ async fn try_introspect<E: Env>(visit: &Visit<'_, E>) -> Result<Vec<u8>, Fail> {
 }
 
 async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail> {
+    const TWO_WAYS: Fail = Fail::request("The caller authenticates in two ways at once");
+    if visit.head.all("authorization").count() > 1 {
+        return Err(TWO_WAYS);
+    }
     let header = visit.head.text("authorization");
     let is_client = match header.and_then(basic) {
         Some((name, _)) => visit.state().client(&name).is_some(),
@@ -125,6 +129,9 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
             true => Ok(Asker::Client(proven.id)),
             false => Err(Fail::client()),
         };
+    }
+    if ["client_secret", "secret", "client_assertion"].iter().any(|it| form.first(it).is_some()) {
+        return Err(TWO_WAYS);
     }
     // A store credential of any kind but an OAuth token, which may not call this half.
     let done = Guess::authenticate(visit.security, (header, None), visit.peer).await;

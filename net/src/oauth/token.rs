@@ -153,6 +153,7 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     if !client.client.may(kind) {
         return Err(Fail::new("unauthorized_client", "This client may not use this grant_type"));
     }
+    present(&form, kind)?;
     without_proof(visit, &client)?;
     let outcome = match kind {
         "authorization_code" => code(visit, &form, &client).await?,
@@ -167,9 +168,27 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     Ok(tokens(visit, &grant, serial, &grant, "token_issued"))
 }
 
+/// Is there what a grant is asked for with?
+///
+/// # Errors
+/// `invalid_request` where it is not.
+fn present(form: &Form, kind: &str) -> Result<(), Fail> {
+    let (name, missing) = match kind {
+        "authorization_code" => ("code", CODE_MISSING),
+        "refresh_token" => ("refresh_token", REFRESH_MISSING),
+        DEVICE => ("device_code", DEVICE_MISSING),
+        _ => return Ok(()),
+    };
+    form.first(name).map(drop).ok_or(missing)
+}
+
+const CODE_MISSING: Fail = Fail::request("The code is missing");
+const REFRESH_MISSING: Fail = Fail::request("The refresh_token is missing");
+const DEVICE_MISSING: Fail = Fail::request("The device_code is missing");
+
 /// An authorization code.
 async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Result<Outcome, Fail> {
-    let code = form.first("code").ok_or(Fail::request("The code is missing"))?;
+    let code = form.first("code").ok_or(CODE_MISSING)?;
     let verifier = form.first("code_verifier").map(challenge_of).transpose()?;
     check_resources(visit, form)?;
     let settings = visit.settings;
@@ -240,7 +259,7 @@ async fn refresh<E: Env>(
     form: &Form,
     client: &Proven,
 ) -> Result<Reply, Fail> {
-    let token = form.first("refresh_token").ok_or(Fail::request("The refresh_token is missing"))?;
+    let token = form.first("refresh_token").ok_or(REFRESH_MISSING)?;
     check_resources(visit, form)?;
     let state = visit.state();
     let content = opened(visit, token, Kind::Refresh).ok_or(Fail::grant())?;
@@ -368,7 +387,7 @@ async fn device<E: Env>(
     form: &Form,
     client: &Proven,
 ) -> Result<Outcome, Fail> {
-    let code = form.first("device_code").ok_or(Fail::request("The device_code is missing"))?;
+    let code = form.first("device_code").ok_or(DEVICE_MISSING)?;
     check_resources(visit, form)?;
     let settings = visit.settings;
     let command = Command::PollDevice {

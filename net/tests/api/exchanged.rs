@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::browser::{Browser, escaped, fields, location};
 use crate::consented::{CALLBACK, stage};
-use crate::place::{Client, at, value, with_oauth_set};
+use crate::place::{Client, at, value, with_oauth, with_oauth_set};
 
 const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
 
@@ -78,4 +78,26 @@ fn a_strict_server_wants_the_redirect_uri_again() {
             }
         });
     }
+}
+
+/// Who sent a proof of possession and forgot the code was told of the proof alone.
+#[test]
+fn what_is_missing_is_told_before_a_proof_is_looked_at() {
+    with_oauth(|mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        client.authorize(None);
+        let who = format!("client_id={}&client_secret={}", app.0, app.1);
+        let fields = [FORM[0], ("DPoP", "a.b.c")];
+        for (kind, parameter) in
+            [("authorization_code", "code"), ("refresh_token", "refresh_token")]
+        {
+            for (given, expected) in [("", "invalid_request"), ("x", "invalid_dpop_proof")] {
+                let body = format!("grant_type={kind}&{parameter}={given}&{who}");
+                let answer = client.call_with("POST", "/token", &fields, body.as_bytes()).await;
+                let told = value(&answer);
+                let error = at(&told, &["error"]).as_str();
+                assert_eq!((answer.status, error), (400, Some(expected)), "{kind} {given}");
+            }
+        }
+    });
 }

@@ -1,6 +1,6 @@
 //! The OAuth half and the door beside it: who may let whom act for whom, and how often one may guess.
 
-use json::json;
+use json::{Value, json};
 
 use crate::browser::{Browser, basic, fields};
 use crate::place::{Client, ISSUER, at, value, with_audited, with_oauth, with_oauth_clients};
@@ -501,6 +501,29 @@ fn who_changes_a_registration_holds_up_nobody() {
         });
         for answer in env::join_all(calls.collect()).await {
             assert!(matches!(answer.status, 200 | 404), "{}", answer.text());
+        }
+    });
+}
+
+/// A server that asks about tokens could come with two credentials, of which one was passed over.
+#[test]
+fn who_asks_about_tokens_comes_with_one_credential() {
+    with_oauth(|mut client| async move {
+        let admin = basic("elastic", "secret");
+        let fields = [("Content-Type", "application/x-www-form-urlencoded")];
+        let twice = [fields[0], ("Authorization", admin.as_str())];
+        for (fields, body, status) in [
+            (&fields[..], "token=x", 200),
+            (&fields, "token=x&client_secret=y", 400),
+            (&fields, "token=x&secret=y", 400),
+            (&twice, "token=x", 400),
+        ] {
+            client.authorize(Some(&admin));
+            let answer = client.call_with("POST", "/introspect", fields, body.as_bytes()).await;
+            assert_eq!(answer.status, status, "{body}: {}", answer.text());
+            let told = value(&answer);
+            let error = told.get("error").and_then(Value::as_str);
+            assert_eq!(error, (status == 400).then_some("invalid_request"), "{body}");
         }
     });
 }

@@ -78,3 +78,57 @@ fn where_devices_may_not_ask_no_client_gets_their_grant() {
         });
     }
 }
+
+/// Where nobody may register, the eleventh who asked within an hour was told to wait, as if there were something to
+/// wait for.
+#[test]
+fn where_nobody_registers_there_is_nothing_to_wait_for() {
+    let set = [("oauth.registration.mode", "closed")];
+    with_oauth_set(&set, |mut client, _| async move {
+        for _ in 0..12 {
+            client.authorize(None);
+            let answer = client.call("POST", "/register", "{}").await;
+            assert_eq!(answer.status, 404, "{}", answer.text());
+        }
+    });
+}
+
+/// Contacts that hide or turn what stands around them were kept for reviewers to read, and those beyond ten passed over.
+#[test]
+fn contacts_are_short_and_what_they_look_like() {
+    let set = [("oauth.registration.mode", "open"), ("oauth.limit.register", "0")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let body = |contacts: Vec<String>| json!({"redirect_uris": ["https://a.example/cb"], "contacts": contacts});
+        let ten: Vec<String> = (0..10).map(|at| format!("dev{at}@a.example")).collect();
+        let eleven: Vec<String> = (0..11).map(|at| format!("dev{at}@a.example")).collect();
+        let made = register(&mut client, &body(ten.clone())).await;
+        let kept = at(&made, &["contacts"]).as_array().expect("a list");
+        assert_eq!(kept.len(), 10, "{kept:?}");
+        for bad in [
+            eleven,
+            vec!["a\u{202e}b@a.example".into()],
+            vec!["x".repeat(255)],
+            vec![String::new()],
+        ] {
+            let body = json::to_string(&body(bad));
+            let refused = client.call("POST", "/register", &body).await;
+            assert_eq!(refused.status, 400, "{body}: {}", refused.text());
+            assert_eq!(text(&value(&refused), "error"), "invalid_client_metadata");
+        }
+    });
+}
+
+/// Of two tokens the first one counted.
+#[test]
+fn who_registers_brings_one_token() {
+    let set =
+        [("oauth.registration.mode", "token"), ("oauth.registration.token", "let-them-in-please")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let body = json::to_string(&json!({"redirect_uris": ["https://a.example/cb"]}));
+        for (more, status) in [(&[("Authorization", "Bearer other")][..], 401), (&[], 201)] {
+            client.authorize(Some("Bearer let-them-in-please"));
+            let answer = client.call_with("POST", "/register", more, body.as_bytes()).await;
+            assert_eq!(answer.status, status, "{}", answer.text());
+        }
+    });
+}
