@@ -18,23 +18,13 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
         "the same handler with and without an index in its path: one of both is asked",
     ),
     (
-        &["/{index}/_msearch", "/{index}/_mget", "/{index}/_mtermvectors", "/{index}/_bulk"],
-        "the same handler; the index of the path is the default of each item",
-    ),
-    (
         &["/_cat/count", "/_mapping", "/_mapping/field/{fields}", "/_field_caps", "/_rank_eval"],
         "the same handler with and without an index in its path",
     ),
     (&["/_mappings", "/{index}/_mappings"], "another name of `_mapping`, with the same handler"),
-    (&["/{index}/_doc"], "an index without an id: judged as one with an id"),
     (
-        &[
-            "/_search/template",
-            "/{index}/_search/template",
-            "/_msearch/template",
-            "/{index}/_msearch/template",
-        ],
-        "the searches above, their bodies made of a template and the caller's values",
+        &["/_search/template", "/{index}/_msearch/template"],
+        "the same handler with and without an index in its path",
     ),
     (
         &["/_render/template", "/_render/template/{id}"],

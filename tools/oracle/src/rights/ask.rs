@@ -90,6 +90,15 @@ pub fn case(seed: u64) -> Value {
             steps.push(json!({"copy": kind, "on": (chance.pick(INDICES)), "as": caller}));
         }
     }
+    for _ in 0..2 {
+        for mut step in by_other_paths(chance, &names, number) {
+            plainer(&mut step);
+            if let Some(step) = step.as_object_mut() {
+                step.insert("as", chance.below(callers.len()));
+            }
+            steps.push(step);
+        }
+    }
     json!({
         "seed": seed, "indices": indices, "old": put_in, "gone": gone, "roles": roles, "users": users, "callers": callers, "steps": steps
     })
@@ -304,6 +313,34 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
             json!({"write": "bulk", "id": id, "on": index, "doc": (marks::document(chance, doc)), "other": (chance.pick(INDICES))})
         }
     }
+}
+
+/// What has another path, too: searches made of templates, items whose index the path names, documents without an
+/// id.
+fn by_other_paths(chance: &mut Chance, names: &Names, docs: usize) -> Vec<Value> {
+    let (on, index) = (chance.pick(EXPRESSIONS), chance.pick(INDICES));
+    let doc = chance.below(docs);
+    let (place, field) = chance.pick(marks::PLACES);
+    let mark = marks::mark(doc, place);
+    let some = |chance: &mut Chance| -> Vec<Value> {
+        let ids = 0..chance.between(1, 4);
+        ids.map(|_| json!({"_index": index, "_id": (marks::id(chance.below(docs)))})).collect()
+    };
+    let search = |query: Value| json!({"query": query, "track_total_hits": true});
+    let parts = |chance: &mut Chance| {
+        let one = search(query::query(chance, names, 1));
+        json!([[on, one], [(chance.pick(EXPRESSIONS)), (search(telling(chance, field, &mark)))]])
+    };
+    vec![
+        json!({"template": (search(telling(chance, field, &mark))), "on": on}),
+        json!({"msearch_template": (parts(chance))}),
+        json!({"msearch": (parts(chance)), "inside": on}),
+        json!({"mget": (some(chance)), "inside": index}),
+        json!({"many_vectors": (some(chance)), "inside": index}),
+        json!({"write": "bulk", "inside": true, "id": (marks::id(doc)), "on": index,
+            "doc": (marks::document(chance, doc))}),
+        json!({"nameless": (marks::document(chance, docs + 50)), "on": index}),
+    ]
 }
 
 /// A query that would tell whether a mark is there.

@@ -4,6 +4,7 @@ use json::{Object, Value, json};
 
 use super::judge::{Action, Seen, world_of};
 use super::run::{Done, Run, short};
+use super::searches::below;
 use crate::find::check;
 use crate::node::Answer;
 
@@ -120,6 +121,7 @@ impl Run {
         };
         match kind {
             "search" => self.search(at, &on, what).await,
+            "template" => self.template(at, &on, what).await,
             "all_parts" => self.search(at, &on, &all_parts(what)).await,
             "count" => {
                 let body = json!({"query": (what.clone())});
@@ -182,8 +184,9 @@ impl Run {
                     short(&answer.text)
                 ))
             }
-            "mget" => self.multi_get(at, what).await,
-            "msearch" => self.multi_search(at, what).await,
+            "mget" => self.multi_get(at, what, &text("inside")).await,
+            "msearch" => self.multi_search(at, what, &text("inside"), false).await,
+            "msearch_template" => self.multi_search(at, what, "", true).await,
             "rank" => self.rank(at, &on, what).await,
             "scroll" => self.scroll(at, &on, what).await,
             "pit" => self.moment(at, &on, what).await,
@@ -244,7 +247,7 @@ impl Run {
                     ))
                 }
             }
-            "many_vectors" => self.many_vectors(at, what).await,
+            "many_vectors" => self.many_vectors(at, what, &text("inside")).await,
             "validate" => {
                 let body = json!({"query": (what.clone())});
                 let target = format!("/{on}/_validate/query?explain=true");
@@ -338,9 +341,9 @@ impl Run {
         }
     }
 
-    async fn multi_get(&mut self, at: usize, docs: &Value) -> Done {
-        let body = json::to_string(&json!({"docs": (docs.clone())}));
-        let answer = self.call(at, "POST", "/_mget", &body).await;
+    async fn multi_get(&mut self, at: usize, docs: &Value, inside: &str) -> Done {
+        let body = json::to_string(&items(docs, inside));
+        let answer = self.call(at, "POST", &below(inside, "_mget"), &body).await;
         self.counts.checked += 1;
         if answer.status == 403 {
             // Refused as a whole where nothing of it is allowed anywhere.
@@ -373,9 +376,9 @@ impl Run {
         Ok(())
     }
 
-    async fn many_vectors(&mut self, at: usize, docs: &Value) -> Done {
-        let body = json::to_string(&json!({"docs": (docs.clone())}));
-        let answer = self.call(at, "POST", "/_mtermvectors?fields=*", &body).await;
+    async fn many_vectors(&mut self, at: usize, docs: &Value, inside: &str) -> Done {
+        let body = json::to_string(&items(docs, inside));
+        let answer = self.call(at, "POST", &below(inside, "_mtermvectors?fields=*"), &body).await;
         self.counts.checked += 1;
         let mut all = Vec::new();
         let mut refused = true;
@@ -436,6 +439,16 @@ impl super::run::Caller {
     pub fn authorization_differs(&self, other: &Self) -> bool {
         self.identity() != other.identity()
     }
+}
+
+/// Documents that are asked for: by their ids alone where the path names their index.
+fn items(docs: &Value, inside: &str) -> Value {
+    if inside.is_empty() {
+        return json!({"docs": (docs.clone())});
+    }
+    let docs = docs.as_array().into_iter().flatten();
+    let ids: Vec<Value> = docs.filter_map(|doc| doc.get("_id").cloned()).collect();
+    json!({"ids": ids})
 }
 
 /// Did some shards fail?

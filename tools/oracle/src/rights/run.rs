@@ -353,6 +353,8 @@ impl Run {
             self.write(at, step).await
         } else if step.get("copy").is_some() {
             self.copy(at, step).await
+        } else if step.get("nameless").is_some() {
+            self.nameless(at, step).await
         } else {
             self.read(at, step).await
         };

@@ -8,15 +8,42 @@ use super::run::{Done, Run, short};
 use crate::find::check;
 use crate::node::Answer;
 
+/// A path, below an index where one is named.
+pub(super) fn below(index: &str, path: &str) -> String {
+    if index.is_empty() { format!("/{path}") } else { format!("/{index}/{path}") }
+}
+
+/// A template that is this body.
+fn templated(body: &Value) -> Value {
+    json!({"source": (json::to_string(body))})
+}
+
 impl Run {
     pub(super) async fn search(&mut self, at: usize, on: &str, body: &Value) -> Done {
-        let target = format!("/{on}/_search");
+        self.search_by(at, on, &format!("/{on}/_search"), body, body).await
+    }
+
+    /// A search that a template is, without anything to fill in.
+    pub(super) async fn template(&mut self, at: usize, on: &str, body: &Value) -> Done {
+        let target = format!("/{on}/_search/template");
+        self.search_by(at, on, &target, body, &templated(body)).await
+    }
+
+    /// A search, by a path and a body that mean it.
+    async fn search_by(
+        &mut self,
+        at: usize,
+        on: &str,
+        target: &str,
+        body: &Value,
+        asked: &Value,
+    ) -> Done {
         let Some((answer, seen)) =
-            self.through(at, Action::Read, on, "POST", &target, body).await?
+            self.through(at, Action::Read, on, "POST", target, asked).await?
         else {
             return Ok(());
         };
-        let sent = format!("{target} {}", json::to_string(body));
+        let sent = format!("{target} {}", json::to_string(asked));
         let nowhere = self.reach(at, Action::Read, on).is_ok_and(|reached| reached.is_empty());
         if nowhere {
             // Where there is no index there are no aggregations.
@@ -86,7 +113,14 @@ impl Run {
         }
     }
 
-    pub(super) async fn multi_search(&mut self, at: usize, parts: &Value) -> Done {
+    /// Several searches; `inside`: the index of the path, which is that of the parts that name none.
+    pub(super) async fn multi_search(
+        &mut self,
+        at: usize,
+        parts: &Value,
+        inside: &str,
+        is_template: bool,
+    ) -> Done {
         let parts: Vec<(&str, &Value)> = parts
             .as_array()
             .into_iter()
@@ -97,10 +131,13 @@ impl Run {
             })
             .collect();
         let lines = parts.iter().map(|(on, body)| {
-            format!("{}\n{}\n", json::to_string(&json!({"index": (*on)})), json::to_string(body))
+            let head = if *on == inside { json!({}) } else { json!({"index": (*on)}) };
+            let body = if is_template { &templated(body) } else { *body };
+            format!("{}\n{}\n", json::to_string(&head), json::to_string(body))
         });
         let lines: String = lines.collect();
-        let answer = self.call(at, "POST", "/_msearch", &lines).await;
+        let path = if is_template { "_msearch/template" } else { "_msearch" };
+        let answer = self.call(at, "POST", &below(inside, path), &lines).await;
         self.counts.checked += 1;
         if answer.status == 403 {
             let mut names = self.store.indices.keys().chain(self.store.aliases.keys());

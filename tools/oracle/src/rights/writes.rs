@@ -6,6 +6,7 @@ use json::{Value, json};
 
 use super::judge::{Action, Seen, world_of};
 use super::run::{Done, Run, short};
+use super::searches::below;
 use crate::find::check;
 use crate::find::world::laid_over;
 
@@ -77,7 +78,8 @@ impl Run {
                 let (kind, id) = (text("write"), text("id"));
                 let index = self.home(&id, &text("on"));
                 let doc = step.get("doc").cloned().unwrap_or_default();
-                self.write_one(at, &kind, &index, &id, &doc, &sent).await?
+                let inside = if step.get("inside").is_some() { index.as_str() } else { "" };
+                self.write_one(at, (&kind, inside), &index, &id, &doc, &sent).await?
             }
             (_, Some(_)) => {
                 let query = step.get("query").cloned().unwrap_or_default();
@@ -130,10 +132,36 @@ impl Run {
         }
     }
 
+    /// A document without an id is a new one: it may be written by whoever may make new ones, and sees it whole.
+    pub async fn nameless(&mut self, at: usize, step: &Value) -> Done {
+        self.counts.checked += 1;
+        let index = step.get("on").and_then(Value::as_str).unwrap_or_default();
+        let doc = step.get("nameless").cloned().unwrap_or_default();
+        let may = self.caller(at).rights.may(Action::Create, index);
+        let limited = self.limited(at, Action::Create, index);
+        let is_ruled = limited || self.caller(at).rights.has_rules(Action::Create, index);
+        let target = format!("/{index}/_doc");
+        let answer = self.call(at, "POST", &target, &json::to_string(&doc)).await;
+        let id = answer.body.get("_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if answer.status == 201 {
+            // Its id is no mark.
+            self.admin("DELETE", &format!("/{index}/_doc/{id}"), &Value::Null).await?;
+        }
+        let told = format!("{}: {} {}", json::to_string(step), answer.status, short(&answer.text));
+        match (answer.status, may) {
+            (201, true) if limited && !self.whole(at, Action::Create, index, &id, &doc)? => {
+                Err(format!("not to be written: {told}"))
+            }
+            (201, true) | (403, false) => Ok(()),
+            (403, true) if is_ruled => Ok(()),
+            _ => Err(format!("may is {may}: {told}")),
+        }
+    }
+
     async fn write_one(
         &mut self,
         at: usize,
-        kind: &str,
+        (kind, inside): (&str, &str),
         index: &str,
         id: &str,
         doc: &Value,
@@ -142,7 +170,9 @@ impl Run {
         let mut after = self.store.indices.clone();
         let old = after.get(index).and_then(|docs| docs.get(id)).cloned();
         let body = json::to_string(doc);
-        let line = format!("{{\"index\":{{\"_index\":\"{index}\",\"_id\":\"{id}\"}}}}\n{body}\n");
+        let named =
+            if inside.is_empty() { format!("\"_index\":\"{index}\",") } else { String::new() };
+        let line = format!("{{\"index\":{{{named}\"_id\":\"{id}\"}}}}\n{body}\n");
         let (method, target, body, action) = match kind {
             "index" => ("PUT", format!("/{index}/_doc/{id}"), body, Action::Index),
             "create" => ("PUT", format!("/{index}/_create/{id}"), body, Action::Create),
@@ -153,7 +183,7 @@ impl Run {
                 format!("{{\"doc\":{body}}}"),
                 Action::Index,
             ),
-            _ => ("POST", "/_bulk".to_owned(), line, Action::Index),
+            _ => ("POST", below(inside, "_bulk"), line, Action::Index),
         };
         let may = self.caller(at).rights.may(action, index);
         let limited = self.limited(at, action, index);
