@@ -10,6 +10,7 @@ mod aside;
 mod audited;
 mod awaited;
 mod blocked;
+mod bounded;
 mod browser;
 mod cat;
 mod closed;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use authz::pattern::{Effort, Wanted};
-use authz::privilege::{self, Kind};
+use authz::pattern::Effort;
 use authz::token::Keys;
 use authz::{Principal, Via};
 use engine::{Error, Result};
-use env::{Env, Spawn};
+use env::Env;
 use json::{Object, Value, json};
 
+use super::asked::{self, Asked};
 use super::body::Body;
-use super::{application, descriptor, desk, value};
+use super::{descriptor, desk, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -80,122 +80,11 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     }
     let body = call.required_map().await?;
     let what = format!("privileges check [{}]", principal.name());
-    let body = Body::new(&body, &*what, &["cluster", "index", "indices", "application"])?;
-    let env = call.core.env();
-    let asked = check(env, principal.gate(), &body, &what, &Effort::default()).await?;
-    let Asked { all, cluster, index, applications } = asked;
-    let answer = json!({
-        "username": (principal.name()),
-        "has_all_requested": all,
-        "cluster": (Value::Object(cluster)),
-        "index": (Value::Object(index)),
-        "application": (Value::Object(applications)),
-    });
-    Ok(value(200, &answer))
-}
-
-/// Which of the privileges that were asked for somebody has.
-pub(super) struct Asked {
-    /// All of them.
-    pub all: bool,
-    cluster: Object,
-    index: Object,
-    applications: Object,
-}
-
-/// Looks which of the privileges that a body names `access` holds.
-///
-/// # Errors
-/// A privilege that nobody knows, a malformed body, or one that asks for nothing, or for patterns that are
-/// too complex to compare.
-pub(super) async fn check<E: Env>(
-    env: &E,
-    access: &authz::Access,
-    body: &Body<'_>,
-    what: &str,
-    effort: &Effort,
-) -> Result<Asked> {
-    let mut all = true;
-    let mut cluster = Object::new();
-    for name in body.texts("cluster")?.unwrap_or_default() {
-        if !privilege::is_known(Kind::Cluster, &name) {
-            return Err(Error::illegal_argument(descriptor::unknown(Kind::Cluster, &name)));
-        }
-        let has = access.has_cluster(&name);
-        all &= has;
-        cluster.insert(name, has);
-    }
-    let mut index = Object::new();
-    let entries = match body.list("index")? {
-        None => body.list("indices")?,
-        found => found,
-    };
-    for entry in entries.unwrap_or_default() {
-        let fields = ["names", "privileges", "allow_restricted_indices"];
-        let entry = Body::new(entry, what, &fields)?;
-        let restricted = entry.flag("allow_restricted_indices")?.unwrap_or_default();
-        let missing = |field: &str| {
-            Error::parse(format!("failed to parse {what}. missing required [{field}] field"))
-        };
-        let names = entry.texts("names")?.ok_or_else(|| missing("names"))?;
-        let privileges = entry.texts("privileges")?.ok_or_else(|| missing("privileges"))?;
-        for privilege in &privileges {
-            if !privilege::is_known(Kind::Index, privilege) {
-                return Err(Error::illegal_argument(descriptor::unknown(Kind::Index, privilege)));
-            }
-        }
-        for name in names {
-            env.spawn().yield_if_needed().await;
-            let wanted = Wanted::new(&name);
-            let inner = index.get_or_insert_with(&name, Value::object);
-            for privilege in &privileges {
-                let has = access.has_index(privilege, &wanted, restricted, effort);
-                all &= has;
-                if let Some(inner) = inner.as_object_mut() {
-                    inner.insert(privilege, has);
-                }
-            }
-        }
-    }
-    let mut applications = Object::new();
-    for entry in body.list("application")?.unwrap_or_default() {
-        let entry = Body::new(entry, what, &["application", "privileges", "resources"])?;
-        let missing = |field: &str| {
-            Error::parse(format!("failed to parse {what}. missing required [{field}] field"))
-        };
-        let name = entry.text("application")?.ok_or_else(|| missing("application"))?;
-        let privileges = entry.texts("privileges")?.ok_or_else(|| missing("privileges"))?;
-        let resources = entry.texts("resources")?.ok_or_else(|| missing("resources"))?;
-        let mut problems: Vec<String> = application::check_name(name).err().into_iter().collect();
-        let named = privileges.iter();
-        problems.extend(named.filter_map(|name| application::check_action(name).err()));
-        if !problems.is_empty() {
-            return Err(Error::validation(&problems));
-        }
-        let application = applications.get_or_insert_with(name, Value::object);
-        for resource in resources {
-            env.spawn().yield_if_needed().await;
-            let wanted = Wanted::new(&resource);
-            let Some(application) = application.as_object_mut() else { continue };
-            let inner = application.get_or_insert_with(&resource, Value::object);
-            for privilege in &privileges {
-                let has = access.has_application(name, privilege, &wanted, effort);
-                all &= has;
-                if let Some(inner) = inner.as_object_mut() {
-                    inner.insert(privilege, has);
-                }
-            }
-        }
-    }
-    if effort.is_over() {
-        return Err(Error::illegal_argument(format!(
-            "The patterns of {what} are too complex to evaluate: ask for fewer, or for names"
-        )));
-    }
-    if cluster.is_empty() && index.is_empty() && applications.is_empty() {
-        return Err(Error::validation(&["must specify at least one privilege"]));
-    }
-    Ok(Asked { all, cluster, index, applications })
+    let body = Body::new(&body, &*what, asked::FIELDS)?;
+    let asked = Asked::read(call, &body, &what, 1).await?;
+    let (held, memory) = asked.held_by(call, principal.gate(), &Effort::default()).await?;
+    let body = held.written(call, principal.name()).await;
+    Ok(Reply::json(200, body).counted(memory))
 }
 
 /// `GET /_security/user/_privileges`.

@@ -5,6 +5,7 @@
 //! look after its own keys) is said where it is done.
 
 mod application;
+mod asked;
 mod beside;
 mod body;
 mod descriptor;

@@ -12,8 +12,9 @@ use env::Env;
 use json::{Object, Value, json};
 use std::sync::Arc;
 
+use super::asked::{self, Asked};
 use super::body::Body;
-use super::{Desk, allowed, has, keys, names, now, told, value};
+use super::{Desk, allowed, keys, names, now, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -262,7 +263,8 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         return Err(Error::validation(&["must specify at least one privilege"]));
     };
     let what = "privileges check";
-    let asked = Body::new(asked, what, &["cluster", "index", "indices", "application"])?;
+    let asked = Body::new(asked, what, asked::FIELDS)?;
+    let asked = Asked::read(call, &asked, what, uids.len()).await?;
     let (mut having, mut unknown) = (Vec::new(), Vec::new());
     let effort = Effort::default();
     for uid in uids {
@@ -270,7 +272,7 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
             unknown.push(uid);
             continue;
         };
-        if has::check(call.core.env(), user.gate(), &asked, what, &effort).await?.all {
+        if asked.held_by(call, user.gate(), &effort).await?.0.all {
             having.push(uid);
         }
     }
