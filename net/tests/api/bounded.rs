@@ -3,7 +3,7 @@
 use json::{Value, json};
 
 use crate::browser::basic;
-use crate::place::{at, with_security};
+use crate::place::{Client, at, with_security, with_security_within};
 
 const HAS: &str = "/_security/user/_has_privileges";
 
@@ -79,5 +79,87 @@ fn privileges_of_many_people_are_bounded_together() {
         let target = "/_security/profile/_has_privileges";
         let told = client.bad("POST", target, &json::to_string(&asked)).await;
         assert!(told.contains("asks for [1600000] pairs"), "{told}");
+    });
+}
+
+/// Tens of thousands of clauses were held against each key, without a pause.
+#[test]
+fn queries_of_records_have_as_many_clauses_as_others() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", "/_security/api_key", r#"{"name":"b7"}"#).await;
+        for (target, field) in [("api_key", "name"), ("user", "username"), ("role", "name")] {
+            let target = format!("/_security/_query/{target}");
+            let begins = |count: usize| -> Vec<Value> {
+                names("b", count).into_iter().map(|text| json!({"prefix": {field: text}})).collect()
+            };
+            let several = |count: usize| json!({"query": {"bool": {"should": (begins(count))}}});
+            let words = |count: usize| {
+                let text = names("b", count).join("* ");
+                json!({"query": {"simple_query_string": {"query": text, "fields": [field]}}})
+            };
+            let texts = json!({"query": {"match": {"full_name": (names("w", 5_000).join(" "))}}});
+            let mut many = vec![several(4_097), words(4_097), words(300_000)];
+            if field == "username" {
+                many.push(texts);
+            }
+            for body in many {
+                let told = client.bad("POST", &target, &json::to_string(&body)).await;
+                assert_eq!(
+                    told,
+                    "400 too_many_nested_clauses: Query contains too many nested clauses; maxClauseCount is set \
+                     to 4096",
+                    "{target}"
+                );
+            }
+            for body in [several(4_096), words(4_096)] {
+                let found = client.good("POST", &target, &json::to_string(&body)).await;
+                let total = u64::from(target.ends_with("api_key"));
+                assert_eq!(at(&found, &["total"]).as_u64(), Some(total), "{target}");
+            }
+            let terms = |count: usize| json!({"query": {"terms": {field: (names("b", count))}}});
+            let found = client.good("POST", &target, &json::to_string(&terms(65_536))).await;
+            let total = u64::from(target.ends_with("api_key"));
+            assert_eq!(at(&found, &["total"]).as_u64(), Some(total), "{target}");
+            let told = client.bad("POST", &target, &json::to_string(&terms(65_537))).await;
+            assert!(
+                told.starts_with("400 illegal_argument_exception: The number of terms [65537]"),
+                "{told}"
+            );
+        }
+    });
+}
+
+async fn key_of(client: &mut Client, bytes: usize) -> http::client::Response {
+    let key = json!({"name": "x", "metadata": {"a": ("y".repeat(bytes))}});
+    client.call("POST", "/_security/api_key", &json::to_string(&key)).await
+}
+
+/// All keys of an owner were copied for an answer, several times, and nothing of it was counted.
+#[test]
+fn answers_that_list_keys_take_their_memory_first() {
+    with_security_within(128 << 20, |mut client, lease| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for _ in 0..24 {
+            assert_eq!(key_of(&mut client, 1_000_000).await.status, 200);
+        }
+        let listed = "/_security/api_key?owner=true";
+        let asked = "/_security/_query/api_key";
+        let keys = client.good("GET", listed, "").await;
+        assert_eq!(at(&keys, &["api_keys"]).as_array().expect("keys").len(), 24);
+        let mut held: Vec<_> = std::iter::from_fn(|| lease.take(1 << 20)).collect();
+        held.truncate(held.len().saturating_sub(16));
+        for (method, target, body) in [("GET", listed, ""), ("POST", asked, r#"{"size":100}"#)] {
+            let told = client.bad(method, target, body).await;
+            assert!(told.starts_with("429 circuit_breaking_exception: "), "{target}: {told}");
+            assert!(told.contains("data for [<api_keys>] would be"), "{target}: {told}");
+        }
+        // What is asked for in parts is there.
+        let page = client.good("POST", asked, r#"{"size":1,"sort":["name"]}"#).await;
+        assert_eq!(at(&page, &["total"]).as_u64(), Some(24));
+        assert_eq!(at(&page, &["count"]).as_u64(), Some(1));
+        drop(held);
+        let keys = client.good("POST", asked, r#"{"size":100}"#).await;
+        assert_eq!(at(&keys, &["count"]).as_u64(), Some(24));
     });
 }

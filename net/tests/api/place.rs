@@ -293,6 +293,23 @@ pub fn with_memory<F: Future<Output = ()>>(
     });
 }
 
+/// The same on a node whose `elastic` has the password `secret`.
+pub fn with_security_within<F: Future<Output = ()>>(
+    memory_bytes: usize,
+    story: impl FnOnce(Client, env::budget::Lease) -> F,
+) {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    let (near, far) = sim.stream_pair();
+    sim.run(async {
+        let core = start_within(&env, memory_bytes).await.pop().expect("two cores");
+        let lease = core.shared().budget.lease();
+        let security = security(&env, Audit::none()).await;
+        serve(&env, core, Some(security), far).await;
+        story(Client { stream: near, authorization: None }, lease).await;
+    });
+}
+
 /// The same on a node with the OAuth half; all of them come from one address.
 pub fn with_oauth_clients<F: Future<Output = ()>>(
     count: usize,

@@ -11,6 +11,7 @@ use json::{Object, Value, json};
 
 use super::body::Body;
 use super::keys::{is_own, own_or};
+use super::listing::Listing;
 use super::users::profile_of;
 use super::{Desk, descriptor, desk, now, query as queries, told, value};
 use crate::call::Call;
@@ -110,7 +111,7 @@ fn find<E: Env>(
 }
 
 /// `GET /_security/api_key`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     let text = |name: &str| said(call.params.text(name));
     let select = Select {
@@ -147,14 +148,13 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let found = find(call, &desk, &select)?;
     let with_profile = call.params.flag("with_profile_uid", false)?;
     let state = desk.state();
-    let shown: Vec<Value> = found
-        .iter()
-        .filter(|key| !active || key.is_live(now))
-        .map(|key| Value::Object(show_with(key, limited, &state, with_profile)))
-        .collect();
-    let is_missing = shown.is_empty() && !select.ids.is_empty();
-    let status = if is_missing { 404 } else { 200 };
-    Ok(value(status, &json!({"api_keys": (Value::Array(shown))})))
+    let mut listing = Listing::new(call, "api_keys")?;
+    listing.begin(&[]);
+    for key in found.iter().filter(|key| !active || key.is_live(now)) {
+        listing.add(&Value::Object(show_with(key, limited, &state, with_profile))).await?;
+    }
+    let is_missing = listing.is_empty() && !select.ids.is_empty();
+    Ok(listing.end(if is_missing { 404 } else { 200 }))
 }
 
 fn show_with(key: &ApiKey, limited: bool, state: &State, with_profile: bool) -> Object {
@@ -165,7 +165,8 @@ fn show_with(key: &ApiKey, limited: bool, state: &State, with_profile: bool) -> 
     shown
 }
 
-fn show(key: &ApiKey, limited: bool) -> Object {
+/// What is shown of a key but its roles.
+fn head(key: &ApiKey) -> Object {
     let mut shown = Object::new();
     shown.insert("id", key.id.as_str());
     shown.insert("name", key.name.as_str());
@@ -182,6 +183,11 @@ fn show(key: &ApiKey, limited: bool) -> Object {
     shown.insert("realm", key.realm.0.as_str());
     shown.insert("realm_type", key.realm.1.as_str());
     shown.insert("metadata", Value::Object(key.metadata.clone()));
+    shown
+}
+
+fn show(key: &ApiKey, limited: bool) -> Object {
+    let mut shown = head(key);
     let roles = |roles: &[Arc<Role>]| -> Object {
         roles.iter().map(|role| (role.name.as_str(), descriptor::show(role))).collect()
     };
@@ -218,15 +224,35 @@ pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ("realm_type", queries::Kind::Word),
         ("metadata", queries::Kind::Object),
     ]);
-    let rows =
-        state.keys.values().filter(|key| all.is_ok() || is_own(desk.principal, key)).map(|key| {
-            let shown = show_with(key, limited, &state, with_profile);
-            let mut data = shown.clone();
-            data.insert("realm_name", key.realm.0.as_str());
-            let (data, shown) = (Value::Object(data), Value::Object(shown));
-            queries::Row { id: key.id.clone(), data, shown }
-        });
-    queries::answer(call, "api_keys", FIELDS, rows.collect()).await
+    let mine = |key: &&Arc<ApiKey>| all.is_ok() || is_own(desk.principal, key);
+    let keys: Vec<Arc<ApiKey>> = state.keys.values().filter(mine).cloned().collect();
+    let records = Queried { state, limited, with_profile };
+    queries::answer(call, "api_keys", FIELDS, (records, keys)).await
+}
+
+/// How keys are looked at and shown.
+struct Queried {
+    state: Arc<State>,
+    limited: bool,
+    with_profile: bool,
+}
+
+impl queries::Records for Queried {
+    type One = Arc<ApiKey>;
+
+    fn id<'r>(&self, key: &'r Arc<ApiKey>) -> &'r str {
+        &key.id
+    }
+
+    fn data(&self, key: &Arc<ApiKey>) -> Value {
+        let mut data = head(key);
+        data.insert("realm_name", key.realm.0.as_str());
+        Value::Object(data)
+    }
+
+    fn shown(&self, key: &Arc<ApiKey>) -> Value {
+        Value::Object(show_with(key, self.limited, &self.state, self.with_profile))
+    }
 }
 
 /// The ids in a body; none is not the same as an empty list.

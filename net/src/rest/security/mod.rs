@@ -13,6 +13,7 @@ mod enroll;
 mod has;
 mod key_select;
 mod keys;
+mod listing;
 mod privileges;
 mod profiles;
 mod query;
@@ -128,7 +129,7 @@ async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
         Op::UserPrivileges => has::privileges(call),
         Op::CreateApiKey => keys::create(call).await,
         Op::GrantApiKey => keys::grant(call).await,
-        Op::GetApiKey => key_select::get(call),
+        Op::GetApiKey => key_select::get(call).await,
         Op::QueryApiKeys => key_select::query(call).await,
         Op::UpdateApiKey => keys::update(call).await,
         Op::BulkUpdateApiKeys => keys::bulk_update(call).await,

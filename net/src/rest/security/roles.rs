@@ -183,7 +183,25 @@ pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ("metadata", queries::Kind::Object),
         ("applications", queries::Kind::Object),
     ]);
-    let rows = state.roles.values().map(|role| {
+    let roles: Vec<Arc<Role>> = state.roles.values().cloned().collect();
+    queries::answer(call, "roles", FIELDS, (Queried, roles)).await
+}
+
+/// How roles are looked at and shown.
+struct Queried;
+
+impl queries::Records for Queried {
+    type One = Arc<Role>;
+
+    fn id<'r>(&self, role: &'r Arc<Role>) -> &'r str {
+        &role.name
+    }
+
+    fn data(&self, role: &Arc<Role>) -> Value {
+        self.shown(role)
+    }
+
+    fn shown(&self, role: &Arc<Role>) -> Value {
         let mut shown = Object::new();
         shown.insert("name", role.name.as_str());
         if let Value::Object(more) = descriptor::show(role) {
@@ -191,10 +209,8 @@ pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 shown.insert(key, value);
             }
         }
-        let shown = Value::Object(shown);
-        queries::Row { id: role.name.clone(), data: shown.clone(), shown }
-    });
-    queries::answer(call, "roles", FIELDS, rows.collect()).await
+        Value::Object(shown)
+    }
 }
 
 const MAPPING: &[&str] = &["roles", "role_templates", "enabled", "rules", "metadata"];

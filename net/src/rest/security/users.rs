@@ -1,10 +1,12 @@
 //! `_security/user`: users of the native realm.
 
+use std::sync::Arc;
+
 use authz::command::{Outcome, Withdrawal};
 use authz::password::PasswordHash;
 use authz::record::builtin;
 use authz::record::user::{Realm, User};
-use authz::{Command, Need, Secret};
+use authz::{Command, Need, Secret, State};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -267,10 +269,29 @@ pub(super) async fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ("enabled", query::Kind::Truth),
     ]);
     let with_profile = call.params.flag("with_profile_uid", false)?;
-    let rows = state.users.values().filter(|user| !user.is_reserved()).map(|user| query::Row {
-        id: user.name.clone(),
-        data: show(user),
-        shown: show_with(user, &state, with_profile),
-    });
-    query::answer(call, "users", FIELDS, rows.collect()).await
+    let users: Vec<Arc<User>> =
+        state.users.values().filter(|user| !user.is_reserved()).cloned().collect();
+    query::answer(call, "users", FIELDS, (Queried { state, with_profile }, users)).await
+}
+
+/// How users are looked at and shown.
+struct Queried {
+    state: Arc<State>,
+    with_profile: bool,
+}
+
+impl query::Records for Queried {
+    type One = Arc<User>;
+
+    fn id<'r>(&self, user: &'r Arc<User>) -> &'r str {
+        &user.name
+    }
+
+    fn data(&self, user: &Arc<User>) -> Value {
+        show(user)
+    }
+
+    fn shown(&self, user: &Arc<User>) -> Value {
+        show_with(user, &self.state, self.with_profile)
+    }
 }

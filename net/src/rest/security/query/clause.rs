@@ -1,9 +1,13 @@
 //! Which records a query means.
 
+use std::collections::BTreeSet;
+
 use engine::{Error, Result};
+use env::Spawn;
 use json::Value;
 use mapping::types::date_format::Round;
-use search::ast::{Node, Operator, Query, Range};
+use search::ast::{Bool, Node, Operator, Query, Range, Terms};
+use search::plan::bind::CLAUSES_MAX;
 use search::plan::minimum::minimum;
 
 use super::field::{self, Dates, Fields, Key, Kind};
@@ -50,11 +54,22 @@ pub(super) fn check_kinds(query: &Value) -> Result<()> {
     Ok(())
 }
 
+/// Bytes of the longest value that is looked for: so long a term may be.
+const WORD_BYTES_MAX: usize = 32_766;
+
+/// Letters of the longest pattern.
+const SHAPE_MAX: usize = 1_000;
+
+/// Values of one `terms`, as an index has it that says nothing else.
+const TERMS_MAX: usize = 65_536;
+
 /// What is asked of one value.
 #[derive(Debug)]
 pub(super) enum Ask {
     /// It is this.
     Is(Key),
+    /// It is one of these.
+    Among(BTreeSet<Key>),
     /// It begins so.
     Begins(String),
     /// It has this shape: `*` any text, `?` any character.
@@ -68,11 +83,13 @@ pub(super) enum Ask {
 impl Ask {
     fn fits(&self, value: &Key) -> bool {
         let word = match value {
+            Key::Word(word) if word.len() > WORD_BYTES_MAX => return matches!(self, Self::There),
             Key::Word(word) => word.as_str(),
             Key::Number(_) => "",
         };
         match self {
             Self::Is(key) => value == key,
+            Self::Among(keys) => keys.contains(value),
             Self::Begins(begin) => word.starts_with(begin.as_str()),
             Self::Like(shape) => authz::privilege::fits(shape, word),
             Self::Between(lower, upper) => {
@@ -86,109 +103,274 @@ impl Ask {
     }
 }
 
-/// A query that has met the fields.
+/// A step of a [`Test`]. What it says goes onto a stack, from which it takes what it joins.
 #[derive(Debug)]
-pub(super) enum Test {
+enum Step {
     /// Every record.
     All,
     /// Records of these ids.
-    Ids(Vec<String>),
-    /// One of a field's values is as asked; letters of ASCII in either case, where `folded`.
-    Field { name: String, kind: Kind, folded: bool, ask: Ask },
-    /// All of these.
-    And(Vec<Test>),
-    /// So many of these.
-    Some(usize, Vec<Test>),
-    /// Not this.
-    Not(Box<Test>),
+    Ids(BTreeSet<String>),
+    /// One of the values of the field of this number is as asked; letters of ASCII in either case, where `folded`.
+    Field { field: usize, folded: bool, ask: Ask },
+    /// All of the last so many.
+    And(usize),
+    /// `needed` of the last so many.
+    Some { needed: usize, of: usize },
+    /// Not the last.
+    Not,
+}
+
+/// A query that has met the fields: what it asks one after the other, so that however many clauses it has, and
+/// however they lie in each other, others may run between two of them.
+#[derive(Debug)]
+pub(super) struct Test {
+    steps: Vec<Step>,
+    /// What is looked into, each once.
+    looked: Vec<(String, Kind)>,
+    known: Fields,
+    now_ms: i64,
+    /// Clauses that were met.
+    clauses: usize,
 }
 
 impl Test {
     /// Of a query; every field of it must be one that may be queried.
     ///
     /// # Errors
-    /// A field that may not, a value that is none of the field's, a kind of query that is not there.
-    pub fn of(query: &Query, fields: Fields, now_ms: i64) -> Result<Self> {
-        let on = |name: &str, folded: bool, ask: Ask| -> Result<Self> {
-            let kind = fields.kind(name)?;
-            Ok(Self::Field { name: name.to_owned(), kind, folded, ask: folded_ask(ask, folded) })
-        };
-        let is = |name: &str, text: &str, folded: bool| -> Result<Self> {
-            on(name, folded, equal(fields.kind(name)?, text, now_ms)?)
-        };
-        Ok(match &query.node {
-            Node::MatchAll => Self::All,
-            Node::Ids(ids) => Self::Ids(ids.clone()),
-            Node::Term(term) => is(&term.field, term.value.text(), term.case_insensitive)?,
-            Node::Terms(terms) => {
-                fields.kind(&terms.field)?;
-                let each = terms.values.iter().map(|value| is(&terms.field, value.text(), false));
-                Self::Some(1, each.collect::<Result<_>>()?)
+    /// A field that may not, a value that is none of the field's, a kind of query that is not there; too many
+    /// clauses.
+    pub fn of(query: &Query, known: Fields, now_ms: i64) -> Result<Self> {
+        let mut test = Self { steps: Vec::new(), looked: Vec::new(), known, now_ms, clauses: 0 };
+        test.add(query)?;
+        Ok(test)
+    }
+
+    /// Counts a clause, of which there may be as many as in a search.
+    fn count(&mut self) -> Result<()> {
+        self.clauses += 1;
+        if self.clauses <= CLAUSES_MAX {
+            return Ok(());
+        }
+        Err(Error::new(
+            400,
+            "too_many_nested_clauses",
+            format!(
+                "Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}"
+            ),
+        ))
+    }
+
+    /// Adds what is asked of a field.
+    pub fn field(&mut self, name: &str, kind: Kind, folded: bool, ask: Ask) -> Result<()> {
+        self.count()?;
+        let is_same = |(known, of): &(String, Kind)| known == name && *of == kind;
+        let field = self.looked.iter().position(is_same).unwrap_or_else(|| {
+            self.looked.push((name.to_owned(), kind));
+            self.looked.len() - 1
+        });
+        self.steps.push(Step::Field { field, folded, ask: folded_ask(ask, folded) });
+        Ok(())
+    }
+
+    /// Adds that every record is meant.
+    pub fn all(&mut self) -> Result<()> {
+        self.count()?;
+        self.steps.push(Step::All);
+        Ok(())
+    }
+
+    /// Adds that no record is meant.
+    pub fn nothing(&mut self) -> Result<()> {
+        self.count()?;
+        self.some(1, 0);
+        Ok(())
+    }
+
+    /// Joins the last so many: all of them.
+    pub fn and(&mut self, of: usize) {
+        self.steps.push(Step::And(of));
+    }
+
+    /// Joins the last so many: `needed` of them.
+    pub fn some(&mut self, needed: usize, of: usize) {
+        self.steps.push(Step::Some { needed, of });
+    }
+
+    /// Turns the last around.
+    pub fn not(&mut self) {
+        self.steps.push(Step::Not);
+    }
+
+    fn on(&mut self, name: &str, folded: bool, ask: Ask) -> Result<()> {
+        let kind = self.known.kind(name)?;
+        self.field(name, kind, folded, ask)
+    }
+
+    fn is(&mut self, name: &str, text: &str, folded: bool) -> Result<()> {
+        let ask = equal(self.known.kind(name)?, text, self.now_ms)?;
+        self.on(name, folded, ask)
+    }
+
+    fn add(&mut self, query: &Query) -> Result<()> {
+        match &query.node {
+            Node::MatchAll => self.all()?,
+            Node::Ids(ids) => {
+                self.count()?;
+                self.steps.push(Step::Ids(ids.iter().cloned().collect()));
             }
-            Node::Match(one) => match fields.kind(&one.field)? {
+            Node::Term(term) => self.is(&term.field, term.value.text(), term.case_insensitive)?,
+            Node::Terms(terms) => self.terms(terms)?,
+            Node::Match(one) => match self.known.kind(&one.field)? {
                 Kind::Text => {
                     let words = field::words(one.query.text());
-                    let tests = words.iter().map(|word| is(&one.field, word, false));
-                    let tests: Vec<Self> = tests.collect::<Result<_>>()?;
+                    for word in &words {
+                        self.is(&one.field, word, false)?;
+                    }
                     match one.operator {
-                        Operator::And if !tests.is_empty() => Self::And(tests),
-                        _ => Self::Some(1, tests),
+                        Operator::And if !words.is_empty() => self.and(words.len()),
+                        _ => self.some(1, words.len()),
                     }
                 }
-                _ => is(&one.field, one.query.text(), false)?,
+                _ => self.is(&one.field, one.query.text(), false)?,
             },
             Node::Prefix(one) => {
-                on(&one.field, one.case_insensitive, Ask::Begins(one.value.clone()))?
+                self.on(&one.field, one.case_insensitive, Ask::Begins(one.value.clone()))?;
             }
             Node::Wildcard(one) => {
-                on(&one.field, one.case_insensitive, Ask::Like(one.value.clone()))?
+                if one.value.chars().count() > SHAPE_MAX {
+                    return Err(Error::illegal_argument(format!(
+                        "The pattern of a [wildcard] query may be at most [{SHAPE_MAX}] characters long here"
+                    )));
+                }
+                self.on(&one.field, one.case_insensitive, Ask::Like(one.value.clone()))?;
             }
-            Node::Exists(name) => on(name, false, Ask::There)?,
-            Node::Range(range) => on(&range.field, false, between(range, fields, now_ms)?)?,
-            Node::SimpleQueryString(query) => simple::test(query, fields, now_ms)?,
-            Node::Bool(bool) => {
-                let all = |clauses: &[Query]| -> Result<Vec<Self>> {
-                    clauses.iter().map(|clause| Self::of(clause, fields, now_ms)).collect()
-                };
-                let mut tests = all(&bool.must)?;
-                tests.extend(all(&bool.filter)?);
-                let should = all(&bool.should)?;
-                let needed = match &bool.minimum_should_match {
-                    Some(spec) => minimum(spec, should.len()).map_err(|error| told(&error))?,
-                    None => usize::from(tests.is_empty() && !should.is_empty()),
-                };
-                tests.push(Self::Some(needed, should));
-                let not = all(&bool.must_not)?.into_iter().map(|test| Self::Not(Box::new(test)));
-                tests.extend(not);
-                Self::And(tests)
+            Node::Exists(name) => self.on(name, false, Ask::There)?,
+            Node::Range(range) => {
+                let ask = between(range, self.known, self.now_ms)?;
+                self.on(&range.field, false, ask)?;
             }
+            Node::SimpleQueryString(query) => simple::add(self, query, self.known, self.now_ms)?,
+            Node::Bool(bool) => self.bool(bool)?,
             Node::TermsLookup(_) => {
                 return Err(Error::illegal_argument(
                     "terms query with terms lookup is not currently supported in this context",
                 ));
             }
             _ => return Err(Error::illegal_argument("the query is not supported in this context")),
-        })
+        }
+        Ok(())
     }
 
-    /// Is a record meant?
-    pub fn fits(&self, row: &Row) -> bool {
-        match self {
-            Self::All => true,
-            Self::Ids(ids) => ids.contains(&row.id),
-            Self::Field { name, kind, folded, ask } => {
-                let values = field::values(&row.data, name, *kind);
-                values.into_iter().any(|value| match (folded, value) {
-                    (true, Key::Word(word)) => ask.fits(&Key::Word(word.to_ascii_lowercase())),
-                    (_, value) => ask.fits(&value),
-                })
-            }
-            Self::And(tests) => tests.iter().all(|test| test.fits(row)),
-            Self::Some(needed, tests) => {
-                *needed == 0 || tests.iter().filter(|test| test.fits(row)).count() >= *needed
-            }
-            Self::Not(test) => !test.fits(row),
+    fn terms(&mut self, terms: &Terms) -> Result<()> {
+        let (kind, count) = (self.known.kind(&terms.field)?, terms.values.len());
+        if count > TERMS_MAX {
+            return Err(Error::illegal_argument(format!(
+                "The number of terms [{count}] used in the Terms Query request has exceeded the \
+                 allowed maximum of [{TERMS_MAX}]. This maximum can be set by changing the \
+                 [index.max_terms_count] index level setting."
+            )));
         }
+        if kind == Kind::Date {
+            for value in terms.values.iter() {
+                self.is(&terms.field, value.text(), false)?;
+            }
+            self.some(1, count);
+            return Ok(());
+        }
+        let mut keys = BTreeSet::new();
+        for value in terms.values.iter() {
+            if let Ask::Is(key) = equal(kind, value.text(), self.now_ms)? {
+                keys.insert(key);
+            }
+        }
+        self.on(&terms.field, false, Ask::Among(keys))
+    }
+
+    fn bool(&mut self, bool: &Bool) -> Result<()> {
+        let all = |test: &mut Self, clauses: &[Query]| -> Result<usize> {
+            clauses.iter().try_for_each(|clause| test.add(clause))?;
+            Ok(clauses.len())
+        };
+        let mut tests = all(self, &bool.must)? + all(self, &bool.filter)?;
+        let should = all(self, &bool.should)?;
+        let needed = match &bool.minimum_should_match {
+            Some(spec) => minimum(spec, should).map_err(|error| told(&error))?,
+            None => usize::from(tests == 0 && should > 0),
+        };
+        self.some(needed, should);
+        tests += 1;
+        for clause in &bool.must_not {
+            self.add(clause)?;
+            self.not();
+            tests += 1;
+        }
+        if tests == 1 && should == 0 {
+            // One that holds nothing takes its steps, too.
+            self.count()?;
+        }
+        self.and(tests);
+        Ok(())
+    }
+
+    /// Looks whether a record is meant, with a pause wherever others wait.
+    pub async fn fits(&self, row: &Row<'_>, spawn: &impl Spawn) -> bool {
+        let mut look = Look::default();
+        for step in &self.steps {
+            look.take(step, self, row);
+            spawn.yield_if_needed().await;
+        }
+        look.said.pop().unwrap_or_default()
+    }
+
+    /// The same without pauses.
+    #[cfg(test)]
+    pub fn fits_at_once(&self, row: &Row<'_>) -> bool {
+        let mut look = Look::default();
+        self.steps.iter().for_each(|step| look.take(step, self, row));
+        assert_eq!(look.said.len(), 1, "each step takes what it joins");
+        look.said.pop().unwrap_or_default()
+    }
+}
+
+/// One look at a record.
+#[derive(Default)]
+struct Look {
+    said: Vec<bool>,
+    /// The values of the field that was looked into last.
+    values: Option<(usize, Vec<Key>)>,
+}
+
+impl Look {
+    fn take(&mut self, step: &Step, test: &Test, row: &Row<'_>) {
+        let said = match step {
+            Step::All => true,
+            Step::Ids(ids) => ids.contains(row.id),
+            Step::Field { field, folded, ask } => {
+                let values = match self.values.take() {
+                    Some((of, values)) if of == *field => values,
+                    _ => match test.looked.get(*field) {
+                        Some((name, kind)) => field::values(row.data, name, *kind),
+                        None => Vec::new(),
+                    },
+                };
+                let said = values.iter().any(|value| match (folded, value) {
+                    (true, Key::Word(word)) => ask.fits(&Key::Word(word.to_ascii_lowercase())),
+                    (_, value) => ask.fits(value),
+                });
+                self.values = Some((*field, values));
+                said
+            }
+            Step::And(of) => self.last(*of) == *of,
+            Step::Some { needed, of } => self.last(*of) >= *needed,
+            Step::Not => self.last(1) == 0,
+        };
+        self.said.push(said);
+    }
+
+    /// Takes the last so many off; how many of them say yes.
+    fn last(&mut self, of: usize) -> usize {
+        let from = self.said.len().saturating_sub(of);
+        self.said.drain(from..).filter(|said| *said).count()
     }
 }
 

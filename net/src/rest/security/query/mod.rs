@@ -13,12 +13,12 @@ mod simple;
 pub(super) use field::{Fields, Kind};
 
 use engine::{Error, Result};
-use env::Env;
-use json::{Object, Value};
+use env::{Env, Spawn};
+use json::Value;
 use search::dsl;
 
 use super::body::Body;
-use super::value;
+use super::listing::Listing;
 use crate::call::Call;
 use crate::reply::Reply;
 use clause::Test;
@@ -27,14 +27,27 @@ use order::Orders;
 /// The most that `from` and `size` may reach.
 const WINDOW_MAX: u64 = 10_000;
 
-/// A record: its id, what is queried, what is shown.
-pub(super) struct Row {
+/// A record as it is looked at.
+struct Row<'r> {
     /// What `ids` asks for.
-    pub id: String,
+    id: &'r str,
     /// With the fields that are queried.
-    pub data: Value,
+    data: &'r Value,
+}
+
+/// Records of one kind.
+pub(super) trait Records {
+    /// One of them.
+    type One;
+
+    /// What `ids` asks for.
+    fn id<'r>(&self, one: &'r Self::One) -> &'r str;
+
+    /// With the fields that are queried; made for a look at it, and dropped then.
+    fn data(&self, one: &Self::One) -> Value;
+
     /// What the answer holds of it.
-    pub shown: Value,
+    fn shown(&self, one: &Self::One) -> Value;
 }
 
 /// A failure of the parser of searches, in its words.
@@ -42,12 +55,15 @@ fn told(error: &search::Error) -> Error {
     Error::new(400, error.kind.name(), error.reason.clone())
 }
 
-/// Answers a query over `rows`; `kind` names them in the answer.
-pub(super) async fn answer<E: Env>(
+/// What a record takes that was found, beside what it is compared by.
+const FOUND_BYTES: usize = 64;
+
+/// Answers a query over `all` of the records; `kind` names them in the answer.
+pub(super) async fn answer<E: Env, R: Records>(
     call: &Call<'_, E>,
     kind: &str,
     fields: Fields,
-    mut rows: Vec<Row>,
+    (records, all): (R, Vec<R::One>),
 ) -> Result<Reply> {
     let body = call.map().await?.unwrap_or_else(Value::object);
     Body::new(&body, "query request", &["query", "from", "size", "sort", "search_after"])?;
@@ -62,37 +78,52 @@ pub(super) async fn answer<E: Env>(
         )]));
     }
     let now_ms = call.now_ms();
-    if let Some(query) = &asked.query {
-        if let Some(query) = body.get("query") {
-            clause::check_kinds(query)?;
-        }
-        let test = Test::of(query, fields, now_ms)?;
-        rows.retain(|row| test.fits(row));
-    }
-    let orders = Orders::of(&asked.sort, fields)?;
-    let total = rows.len();
-    let mut rows = orders.sorted(rows);
-    if let Some(after) = &asked.search_after {
-        let place = orders.place(after, now_ms)?;
-        rows.retain(|(keys, _)| orders.compare(keys, &place).is_gt());
-    }
-    let page: Vec<Value> = rows
-        .into_iter()
-        .skip(from as usize)
-        .take(size as usize)
-        .map(|(keys, row)| {
-            let mut shown = row.shown;
-            if let (false, Some(shown)) = (orders.is_empty(), shown.as_object_mut()) {
-                shown.insert("_sort", orders.show(&keys));
+    let test = match &asked.query {
+        None => None,
+        Some(query) => {
+            if let Some(query) = body.get("query") {
+                clause::check_kinds(query)?;
             }
-            shown
-        })
-        .collect();
-    let mut answer = Object::new();
-    answer.insert("total", total);
-    answer.insert("count", page.len());
-    answer.insert(kind, page);
-    Ok(value(200, &Value::Object(answer)))
+            Some(Test::of(query, fields, now_ms)?)
+        }
+    };
+    let orders = Orders::of(&asked.sort, fields)?;
+    let after = match &asked.search_after {
+        None => None,
+        Some(after) => Some(orders.place(after, now_ms)?),
+    };
+    let mut page = Listing::new(call, kind)?;
+    let spawn = call.core.env().spawn();
+    let (mut total, mut found) = (0_u64, Vec::new());
+    for (place, one) in all.iter().enumerate() {
+        spawn.yield_if_needed().await;
+        let needs_data = test.is_some() || !orders.is_empty();
+        let data = if needs_data { records.data(one) } else { Value::Null };
+        let row = Row { id: records.id(one), data: &data };
+        if let Some(test) = &test
+            && !test.fits(&row, spawn).await
+        {
+            continue;
+        }
+        total += 1;
+        let keys = orders.keys(place, &data);
+        if after.as_ref().is_none_or(|after| orders.compare(&keys, after).is_gt()) {
+            page.pay(FOUND_BYTES + order::weight(&keys))?;
+            found.push((keys, one));
+        }
+    }
+    orders.sort(&mut found, |one| records.id(one));
+    let skipped = usize::try_from(from).unwrap_or(usize::MAX);
+    let found = found.iter().skip(skipped).take(usize::try_from(size).unwrap_or(usize::MAX));
+    page.begin(&[("total", total), ("count", found.len() as u64)]);
+    for (keys, one) in found {
+        let mut shown = records.shown(one);
+        if let (false, Some(shown)) = (orders.is_empty(), shown.as_object_mut()) {
+            shown.insert("_sort", orders.show(keys));
+        }
+        page.add(&shown).await?;
+    }
+    Ok(page.end(200))
 }
 
 #[cfg(test)]

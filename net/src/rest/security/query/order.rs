@@ -7,7 +7,6 @@ use json::Value;
 use mapping::types::date_format::Round;
 use search::request::{After, Missing, Mode, Order, Sort, SortBy};
 
-use super::Row;
 use super::field::{self, Dates, Fields, Key, Kind};
 
 /// What one criterion compares.
@@ -33,6 +32,15 @@ pub(super) struct Orders(Vec<One>);
 
 /// What a record is compared by; none where it has no such value.
 pub(super) type Keys = Vec<Option<Key>>;
+
+/// About what keys take, in bytes.
+pub(super) fn weight(keys: &Keys) -> usize {
+    let of = |key: &Option<Key>| match key {
+        Some(Key::Word(word)) => size_of::<Key>() + word.len(),
+        _ => size_of::<Key>(),
+    };
+    keys.iter().map(of).sum()
+}
 
 impl Orders {
     /// Of a request.
@@ -72,22 +80,21 @@ impl Orders {
         self.0.is_empty()
     }
 
-    /// Records in order, each with what it is compared by.
-    pub fn sorted(&self, rows: Vec<Row>) -> Vec<(Keys, Row)> {
-        let keys = |place: usize, row: &Row| -> Keys {
-            let key = |one: &One| match &one.by {
-                By::Place => Some(Key::Number(i64::try_from(place).unwrap_or(i64::MAX))),
-                By::Field(name, kind) => {
-                    let values = field::values(&row.data, name, *kind).into_iter();
-                    if one.greatest { values.max() } else { values.min() }
-                }
-            };
-            self.0.iter().map(key).collect()
+    /// What a record is compared by that is kept at `place`.
+    pub fn keys(&self, place: usize, data: &Value) -> Keys {
+        let key = |one: &One| match &one.by {
+            By::Place => Some(Key::Number(i64::try_from(place).unwrap_or(i64::MAX))),
+            By::Field(name, kind) => {
+                let values = field::values(data, name, *kind).into_iter();
+                if one.greatest { values.max() } else { values.min() }
+            }
         };
-        let rows = rows.into_iter().enumerate();
-        let mut rows: Vec<(Keys, Row)> = rows.map(|(at, row)| (keys(at, &row), row)).collect();
-        rows.sort_by(|a, b| self.compare(&a.0, &b.0).then_with(|| a.1.id.cmp(&b.1.id)));
-        rows
+        self.0.iter().map(key).collect()
+    }
+
+    /// Puts records into order; those that are equal by their id.
+    pub fn sort<T>(&self, rows: &mut [(Keys, T)], id: impl Fn(&T) -> &str) {
+        rows.sort_by(|a, b| self.compare(&a.0, &b.0).then_with(|| id(&a.1).cmp(id(&b.1))));
     }
 
     /// Which comes first?

@@ -13,18 +13,29 @@ use super::field::{self, Fields, Kind};
 /// Brackets inside brackets.
 const DEPTH_MAX: u32 = 20;
 
-/// What the records that are meant are like.
-pub(super) fn test(query: &SimpleQueryString, fields: Fields, now_ms: i64) -> Result<Test> {
+/// Adds to `test` what the records that are meant are like.
+///
+/// # Errors
+/// Too many clauses.
+pub(super) fn add(
+    test: &mut Test,
+    query: &SimpleQueryString,
+    fields: Fields,
+    now_ms: i64,
+) -> Result<()> {
     let all = [("*".to_owned(), 1.0)];
     let names = if query.fields.is_empty() { all.as_slice() } else { &query.fields };
     let fields = names.iter().flat_map(|(pattern, _)| fields.expand(pattern)).collect();
     if query.query.trim() == "*" {
-        return Ok(Test::All);
+        return test.all();
     }
     let mut reader =
-        Reader { rest: query.query.chars().peekable(), fields, or: query.operator, now_ms };
-    // What means nothing finds nothing.
-    Ok(reader.joined(0).unwrap_or_else(|| Test::Some(1, Vec::new())))
+        Reader { rest: query.query.chars().peekable(), fields, or: query.operator, now_ms, test };
+    if !reader.joined(0)? {
+        // What means nothing finds nothing.
+        test.some(1, 0);
+    }
+    Ok(())
 }
 
 struct Reader<'q> {
@@ -32,12 +43,13 @@ struct Reader<'q> {
     fields: Vec<(String, Kind)>,
     or: Operator,
     now_ms: i64,
+    test: &'q mut Test,
 }
 
 impl Reader<'_> {
-    /// Clauses up to the end, or to the bracket that ends them.
-    fn joined(&mut self, depth: u32) -> Option<Test> {
-        let mut top: Option<Test> = None;
+    /// Adds the clauses up to the end, or to the bracket that ends them, as one; false where there are none.
+    fn joined(&mut self, depth: u32) -> Result<bool> {
+        let mut is_there = false;
         let (mut operator, mut is_not) = (self.or, false);
         while let Some(c) = self.rest.next() {
             let found = match c {
@@ -56,38 +68,43 @@ impl Reader<'_> {
                 }
                 ')' if depth > 0 => break,
                 ')' => continue,
-                '(' if depth < DEPTH_MAX => self.joined(depth + 1),
+                '(' if depth < DEPTH_MAX => self.joined(depth + 1)?,
                 '(' => continue,
                 '"' => {
                     let phrase = self.until(|c| c == '"');
                     self.rest.next();
-                    Some(self.word(&phrase, false))
+                    self.word(&phrase, false)?;
+                    true
                 }
                 first => {
                     let rest = self.until(|c| c.is_whitespace() || "+|()\"".contains(c));
                     let word = format!("{first}{rest}");
                     match word.strip_suffix('*') {
-                        Some(begin) => Some(self.word(begin, true)),
+                        Some(begin) => self.word(begin, true)?,
                         None => {
                             let plain = word
                                 .rsplit_once('~')
                                 .filter(|(_, edits)| edits.chars().all(|c| c.is_ascii_digit()));
-                            Some(self.word(plain.map_or(word.as_str(), |(it, _)| it), false))
+                            self.word(plain.map_or(word.as_str(), |(it, _)| it), false)?;
                         }
                     }
+                    true
                 }
             };
-            if let Some(found) = found {
-                let found = if is_not { Test::Not(Box::new(found)) } else { found };
-                top = Some(match top {
-                    None => found,
-                    Some(top) if operator == Operator::And => Test::And(vec![top, found]),
-                    Some(top) => Test::Some(1, vec![top, found]),
-                });
+            if found {
+                if is_not {
+                    self.test.not();
+                }
+                match operator {
+                    _ if !is_there => {}
+                    Operator::And => self.test.and(2),
+                    Operator::Or => self.test.some(1, 2),
+                }
+                is_there = true;
             }
             (operator, is_not) = (self.or, false);
         }
-        top
+        Ok(is_there)
     }
 
     fn until(&mut self, is_end: impl Fn(char) -> bool) -> String {
@@ -98,9 +115,9 @@ impl Reader<'_> {
         text
     }
 
-    /// A word, or the beginning of one, in any of the fields. What is no value of a field is not in it.
-    fn word(&self, word: &str, begins: bool) -> Test {
-        let mut tests = Vec::new();
+    /// Adds a word, or the beginning of one, in any of the fields. What is no value of a field is not in it.
+    fn word(&mut self, word: &str, begins: bool) -> Result<()> {
+        let mut tests = 0;
         for (name, kind) in &self.fields {
             let asks: Vec<Ask> = match (kind, begins) {
                 (Kind::Text, true) => vec![Ask::Begins(word.to_lowercase())],
@@ -112,11 +129,21 @@ impl Reader<'_> {
                 (_, true) => Vec::new(),
                 (_, false) => equal(*kind, word, self.now_ms).into_iter().collect(),
             };
-            let of = |ask| Test::Field { name: name.clone(), kind: *kind, folded: false, ask };
-            if !asks.is_empty() {
-                tests.push(Test::And(asks.into_iter().map(of).collect()));
+            let count = asks.len();
+            for ask in asks {
+                self.test.field(name, *kind, false, ask)?;
+            }
+            if count > 0 {
+                self.test.and(count);
+                tests += 1;
             }
         }
-        Test::Some(1, tests)
+        if tests == 0 {
+            // It takes its step, and so it counts.
+            self.test.nothing()?;
+        } else {
+            self.test.some(1, tests);
+        }
+        Ok(())
     }
 }

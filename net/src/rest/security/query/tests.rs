@@ -16,16 +16,15 @@ const FIELDS: Fields = Fields(&[
 /// The 2nd of January 2026, at noon.
 const NOON: i64 = 1_767_355_200_000;
 
-fn row() -> Row {
-    let data = json!({"name": "my key", "roles": ["a", "b"], "full_name": "Ann Example", "made": NOON,
-        "dead": false, "metadata": {"x": "y", "n": 10, "deep": {"er": true}}});
-    Row { id: "id1".into(), shown: data.clone(), data }
+fn data() -> Value {
+    json!({"name": "my key", "roles": ["a", "b"], "full_name": "Ann Example", "made": NOON,
+        "dead": false, "metadata": {"x": "y", "n": 10, "deep": {"er": true}}})
 }
 
 fn found(query: &Value) -> Result<bool> {
     clause::check_kinds(query)?;
     let query = dsl::parse_query_value(query).map_err(|error| told(&error))?;
-    Ok(Test::of(&query, FIELDS, NOON)?.fits(&row()))
+    Ok(Test::of(&query, FIELDS, NOON)?.fits_at_once(&Row { id: "id1", data: &data() }))
 }
 
 #[test]
@@ -133,12 +132,14 @@ fn simple_texts_have_operators_and_fields() {
 fn what_is_beside_keys_is_put_into_one_order() {
     let values =
         [json!(10), json!("9"), json!("a"), json!(2), json!(null), json!([3, 1]), json!(1e300)];
-    let rows = |count: usize| -> Vec<Row> {
+    let sorted = |orders: &Orders, count: usize| -> Vec<(order::Keys, String)> {
         let row = |at: usize| {
             let data = json!({"metadata": {"v": (values[at * 5 % values.len()].clone())}});
-            Row { id: format!("{at:03}"), shown: data.clone(), data }
+            (orders.keys(at, &data), format!("{at:03}"))
         };
-        (0..count).map(row).collect()
+        let mut rows: Vec<(order::Keys, String)> = (0..count).map(row).collect();
+        orders.sort(&mut rows, |id| id);
+        rows
     };
     let sort = |sort: &str| {
         let asked =
@@ -146,20 +147,48 @@ fn what_is_beside_keys_is_put_into_one_order() {
         Orders::of(&asked.sort, FIELDS)
     };
     let orders = sort(r#"["metadata.v"]"#).expect("a field");
-    let sorted = orders.sorted(rows(values.len()));
-    let words: Vec<String> =
-        sorted.iter().map(|(keys, _)| json::to_string(&Value::from(orders.show(keys)))).collect();
+    let words: Vec<String> = sorted(&orders, values.len())
+        .iter()
+        .map(|(keys, _)| json::to_string(&Value::from(orders.show(keys))))
+        .collect();
     assert_eq!(
         words,
         [r#"["1"]"#, r#"["1.0E300"]"#, r#"["10"]"#, r#"["2"]"#, r#"["9"]"#, r#"["a"]"#, "[null]"]
     );
     for order in [r#"[{"metadata.v":"desc"}]"#, r#"[{"metadata.v":{"missing":"_first"}}]"#] {
         let orders = sort(order).expect("a field");
-        let sorted = orders.sorted(rows(100));
+        let sorted = sorted(&orders, 100);
         assert!(
             sorted.windows(2).all(|two| orders.compare(&two[0].0, &two[1].0).is_le()),
             "{order}"
         );
     }
     assert!(sort(r#"["_score"]"#).is_err() && sort(r#"["secret"]"#).is_err());
+}
+
+/// Each word of a text lay inside of the one before it, as deep as there were words.
+#[test]
+fn clauses_are_counted_however_they_lie() {
+    let refused = |query: &Value| found(query).map_err(|error| error.kind.into_owned());
+    let too_many = Err("too_many_nested_clauses".to_owned());
+    let text = |count: usize| json!({"simple_query_string": {"query": ("x ".repeat(count)), "fields": ["name"]}});
+    assert_eq!(refused(&text(4_096)), Ok(false));
+    assert_eq!(refused(&text(4_097)), too_many);
+    let unknown = json!({"simple_query_string": {"query": ("x ".repeat(4_097)), "fields": ["z"]}});
+    assert_eq!(refused(&unknown), too_many);
+    let mixed = "x y + ".repeat(2_048);
+    let mixed = json!({"simple_query_string": {"query": mixed, "fields": ["name"]}});
+    assert_eq!(refused(&mixed), Ok(false));
+    let clauses = |clause: Value, count: usize| json!({"bool": {"must": (vec![clause; count])}});
+    for clause in
+        [json!({"match_all": {}}), json!({"bool": {}}), json!({"ids": {"values": ["id1"]}})]
+    {
+        assert_eq!(refused(&clauses(clause.clone(), 4_096)), Ok(true), "{clause:?}");
+        assert_eq!(refused(&clauses(clause.clone(), 4_097)), too_many, "{clause:?}");
+    }
+    let days = |count: usize| json!({"terms": {"made": (vec!["2026-01-01"; count])}});
+    assert_eq!((refused(&days(4_096)), refused(&days(4_097))), (Ok(false), too_many));
+    let long = |stars: usize| json!({"wildcard": {"name": ("*".repeat(stars))}});
+    assert_eq!(refused(&long(1_000)), Ok(true));
+    assert_eq!(refused(&long(1_001)), Err("illegal_argument_exception".to_owned()));
 }
