@@ -204,6 +204,20 @@ mod tests {
         assert!(!page.contains("style="), "inline style is refused by the content policy");
     }
 
+    /// On a narrow screen a long name took the room, and the words were broken between letters.
+    #[test]
+    fn a_long_name_gives_way_to_what_signs_out() {
+        let rule = |of: &str| {
+            let rules = crate::pages::STYLE.lines().filter_map(|line| line.split_once(" { "));
+            let found = rules.filter(|(selector, _)| *selector == of).map(|(_, rule)| rule);
+            found.collect::<String>()
+        };
+        assert!(rule(".who form").contains("flex: none;"), "it takes the room that it needs");
+        assert!(rule(".who button").contains("white-space: nowrap;"), "in one line");
+        assert!(rule(".who span").contains("min-width: 0;"), "the name breaks where it must");
+        assert!(rule("body").contains("overflow-wrap: anywhere;"));
+    }
+
     #[test]
     fn the_bar_names_the_page_that_is_open() {
         let person = Person { name: "ann", csrf: "t", reviews: false };
