@@ -48,6 +48,22 @@ pub enum Error {
         /// How many.
         room: u64,
     },
+    /// The API keys of one owner would hold more than they may.
+    Heavy {
+        /// Whose.
+        owner: String,
+        /// What they would hold.
+        bytes: usize,
+        /// What they may hold.
+        bytes_max: usize,
+    },
+    /// All API keys together would hold more memory than they may.
+    NoMemory {
+        /// What they would hold.
+        bytes: usize,
+        /// What they may hold.
+        bytes_max: usize,
+    },
     /// Stored bytes do not read as what they should be.
     Malformed {
         /// Which.
@@ -98,6 +114,15 @@ impl fmt::Display for Error {
             Self::Crowded { room } => {
                 write!(f, "there are [{room}] of the kind, as many as there may be")
             }
+            Self::Heavy { owner, bytes, bytes_max } => write!(
+                f,
+                "the API keys of [{owner}] would hold [{bytes}b], which is more than the limit of [{bytes_max}b]; \
+                 those that were invalidated count until they are forgotten"
+            ),
+            Self::NoMemory { bytes, bytes_max } => write!(
+                f,
+                "all API keys would hold [{bytes}b], which is more than the limit of [{bytes_max}b]"
+            ),
             Self::InvalidGrant | Self::Foreign | Self::Reused => {
                 f.write_str("the grant is invalid")
             }

@@ -18,6 +18,7 @@ pub mod error;
 pub mod file_realm;
 mod foreign;
 pub mod form;
+mod holdings;
 pub mod map;
 pub mod network;
 pub mod oauth;

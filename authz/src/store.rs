@@ -9,6 +9,7 @@
 //! 4. There is always the user `elastic`: opening makes it where it is missing, also where an
 //!    earlier first start was cut short.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::authenticate::REMEMBERED;
 use crate::authenticate::memory::Memory;
 use crate::command::{Command, Outcome, Withdrawal};
 use crate::error::{Error, Result};
+use crate::holdings::Holdings;
 use crate::password::{self, CHARACTERS_MIN, PasswordHash};
 use crate::record::key::{ApiKey, Salted};
 use crate::record::role::{Descriptor, Role};
@@ -64,6 +66,7 @@ pub struct Ask {
 pub struct Store<E: Env> {
     env: E,
     replicated: Replicated<E, State>,
+    holdings: RefCell<Holdings>,
 }
 
 /// How the user `elastic` came into being.
@@ -100,12 +103,12 @@ impl<E: Env> Store<E> {
             let hashing = env.clone();
             env.spawn().spawn(async move { reply.send(hash(&hashing, password).await) });
             let replicated = Replicated::create(&env, setup, reserve).await?;
-            let store = Self { env, replicated };
+            let store = Self::with(env, replicated);
             store.bootstrap(answer.await.ok_or(Error::Stopped)??).await?;
             return Ok((store, first));
         }
         let replicated = Replicated::open(&env, setup, reserve).await?;
-        let store = Self { env, replicated };
+        let store = Self::with(env, replicated);
         if store.replicated.state().user(ELASTIC).is_some() {
             return Ok((store, First::No));
         }
@@ -143,6 +146,17 @@ impl<E: Env> Store<E> {
         Ok((store, keeper, first))
     }
 
+    fn with(env: E, replicated: Replicated<E, State>) -> Self {
+        let holdings = RefCell::new(Holdings::of(&replicated.state()));
+        Self { env, replicated, holdings }
+    }
+
+    /// All API keys may hold so many bytes of memory from now on, those of one owner a quarter of it. More that is
+    /// there stays, and does not grow.
+    pub fn bound_keys(&self, bytes: usize) {
+        self.holdings.borrow_mut().bound(bytes);
+    }
+
     async fn bootstrap(&self, password: PasswordHash) -> Result<()> {
         self.propose(Command::Bootstrap { password }).await.map(drop)
     }
@@ -154,10 +168,13 @@ impl<E: Env> Store<E> {
 
     /// Carries out one command (rule 3).
     pub async fn propose(&self, command: Command) -> Result<Outcome> {
-        Ok(match command.is_pressing() {
+        let touched = Holdings::touched(&command);
+        let outcome = match command.is_pressing() {
             true => self.replicated.propose_pressing(command).await?,
             false => self.replicated.propose_sparing(command).await?,
-        })
+        };
+        self.holdings.borrow_mut().follow(&touched, &self.replicated.state());
+        Ok(outcome)
     }
 
     /// Carries out what the other cores ask, until all of them are gone.
@@ -173,7 +190,10 @@ impl<E: Env> Store<E> {
                     }
                     None => Ok(command),
                 };
-                let command = match judged {
+                let within = judged.and_then(|command| {
+                    self.holdings.borrow().judge(&command, &state).map(|()| command)
+                });
+                let command = match within {
                     Ok(command) => command,
                     Err(error) => {
                         reply.send(Err(error));

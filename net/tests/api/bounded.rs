@@ -1,9 +1,9 @@
-//! What the security API answers is bounded: a small request is no large answer.
+//! What the security API answers and keeps is bounded: a small request is no large answer, and nobody fills the memory.
 
 use json::{Value, json};
 
 use crate::browser::basic;
-use crate::place::{Client, at, with_security, with_security_within};
+use crate::place::{Client, at, failure, with_security, with_security_within};
 
 const HAS: &str = "/_security/user/_has_privileges";
 
@@ -135,6 +135,47 @@ async fn key_of(client: &mut Client, bytes: usize) -> http::client::Response {
     client.call("POST", "/_security/api_key", &json::to_string(&key)).await
 }
 
+/// Keys were bounded one by one, and not in their number: who may make any filled the memory.
+#[test]
+fn what_the_keys_of_one_owner_hold_is_bounded() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let role = r#"{"cluster":["manage_own_api_key"]}"#;
+        client.good("PUT", "/_security/role/own", role).await;
+        for name in ["ann", "bob"] {
+            let user = r#"{"password":"secret","roles":["own"]}"#;
+            client.good("PUT", &format!("/_security/user/{name}"), user).await;
+        }
+        client.authorize(Some(&basic("ann", "secret")));
+        let mut made = 0;
+        let refused = loop {
+            let answer = key_of(&mut client, 1_000_000).await;
+            if answer.status != 200 {
+                break answer;
+            }
+            made += 1;
+            assert!(made < 100, "there is no end of it");
+        };
+        let told = failure(&refused);
+        assert!(
+            told.starts_with("400 illegal_argument_exception: the API keys of [ann] would hold ["),
+            "{told}"
+        );
+        // A small one more there is room for, and a change that makes it large is one, too.
+        let small = client.good("POST", "/_security/api_key", r#"{"name":"small"}"#).await;
+        let id = at(&small, &["id"]).as_str().expect("an id");
+        let body = json::to_string(&json!({"metadata": {"a": ("y".repeat(1_000_000))}}));
+        let told = client.bad("PUT", &format!("/_security/api_key/{id}"), &body).await;
+        assert!(told.contains("the API keys of [ann] would hold ["), "{told}");
+        client.authorize(Some(&basic("bob", "secret")));
+        assert_eq!(
+            key_of(&mut client, 1_000_000).await.status,
+            200,
+            "others have room of their own"
+        );
+    });
+}
+
 /// All keys of an owner were copied for an answer, several times, and nothing of it was counted.
 #[test]
 fn answers_that_list_keys_take_their_memory_first() {
@@ -161,5 +202,36 @@ fn answers_that_list_keys_take_their_memory_first() {
         drop(held);
         let keys = client.good("POST", asked, r#"{"size":100}"#).await;
         assert_eq!(at(&keys, &["count"]).as_u64(), Some(24));
+    });
+}
+
+/// What applications note beside a person grew without end.
+#[test]
+fn a_profile_holds_so_much() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = r#"{"grant_type":"password","username":"elastic","password":"secret"}"#;
+        let profile = client.good("POST", "/_security/profile/_activate", body).await;
+        let uid = at(&profile, &["uid"]).as_str().expect("an id");
+        let target = format!("/_security/profile/{uid}/_data");
+        let text = "y".repeat(4 << 20);
+        for part in ["a", "b"] {
+            let body = json::to_string(&json!({"data": {part: (text.as_str())}}));
+            client.good("PUT", &target, &body).await;
+        }
+        for kind in ["data", "labels"] {
+            let body = json::to_string(&json!({kind: {"c": (text.as_str())}}));
+            let told = client.bad("PUT", &target, &body).await;
+            assert!(
+                told.starts_with(&format!(
+                    "400 illegal_argument_exception: cannot update profile [{uid}] because the combined profile \
+                     size of ["
+                )),
+                "{told}"
+            );
+        }
+        // What takes the place of something counts instead of it.
+        let body = json::to_string(&json!({"data": {"a": "short", "c": (text.as_str())}}));
+        client.good("PUT", &target, &body).await;
     });
 }

@@ -40,6 +40,9 @@ pub enum Order {
     End,
 }
 
+/// One part in so many of the memory may be held by API keys.
+const KEYS_PART: usize = 16;
+
 /// What a core is given at its start.
 pub struct Seed {
     pub shared: Arc<engine::Shared>,
@@ -80,9 +83,11 @@ pub async fn run(core: Core, seed: Seed) {
     let waking = (core.id == KEEPER).then(|| {
         let (reply, answer) = env::reply::channel();
         let waking = env.clone();
+        let key_bytes = shared.budget.total_bytes() / KEYS_PART;
         env.spawn().spawn(async move {
             let woken = wake_authz(&waking, security, (authz, keys, audit), preset).await;
             if let Ok((Some(store), ..)) = &woken {
+                store.bound_keys(key_bytes);
                 store.keep_tidy(&waking, tidy);
             }
             reply.send(woken);

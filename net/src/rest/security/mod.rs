@@ -253,6 +253,10 @@ fn told(error: authz::Error) -> Error {
             Error::validation(&[format!("user [{name}] does not exist")])
         }
         authz::Error::Refused { reason } => Error::illegal_argument(reason),
+        heavy @ authz::Error::Heavy { .. } => Error::illegal_argument(heavy.to_string()),
+        authz::Error::NoMemory { bytes, bytes_max } => {
+            Error::no_memory("api_keys", bytes, bytes_max)
+        }
         authz::Error::Denied(denied) => admit::denied(&denied),
         authz::Error::Busy => Error::rejected("too many passwords wait to be hashed"),
         authz::Error::Lapsed => {

@@ -27,6 +27,9 @@ const SIZE_MAX: u64 = 10_000;
 /// Profiles in one request.
 const UIDS_MAX: usize = 1_000;
 
+/// Bytes of JSON that a profile may hold: labels and data together.
+const BYTES_MAX: usize = 10 << 20;
+
 /// `POST /_security/profile/_activate`.
 pub(super) async fn activate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
@@ -151,6 +154,9 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let (labels, data) = (part("labels")?, part("data")?);
     let uid = call.segment("uid").to_owned();
+    if let Some(known) = desk.state().profiles.get(&uid) {
+        small_enough(known, labels.as_ref(), data.as_ref())?;
+    }
     let only_at = match (call.params.long("if_seq_no")?, call.params.long("if_primary_term")?) {
         (Some(seq_no), Some(1)) => Some(u64::try_from(seq_no).unwrap_or(u64::MAX)),
         (Some(_), Some(_)) => Some(u64::MAX),
@@ -159,6 +165,25 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     change(call, &desk, Command::ChangeProfile { uid, labels, data, enabled: None, only_at })
         .await?;
     Ok(call.acknowledged())
+}
+
+/// What is kept beside a person is bounded.
+fn small_enough(known: &Profile, labels: Option<&Value>, data: Option<&Value>) -> Result<()> {
+    let bytes = |whole: &Value, change: Option<&Value>| {
+        let Some(change) = change else { return json::to_vec(whole).len() };
+        let mut whole = whole.clone();
+        json::patch::merge(&mut whole, change);
+        json::to_vec(&whole).len()
+    };
+    let bytes = bytes(&known.labels, labels) + bytes(&known.data, data);
+    if bytes > BYTES_MAX {
+        return Err(Error::illegal_argument(format!(
+            "cannot update profile [{}] because the combined profile size of [{bytes}b] exceeds the maximum of \
+             [{BYTES_MAX}b]",
+            known.uid
+        )));
+    }
+    Ok(())
 }
 
 /// `PUT|POST /_security/profile/{uid}/_enable` and `…/_disable`.

@@ -1,0 +1,120 @@
+//! What API keys may hold, together and of one owner.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use authz::record::key::{ApiKey, Salted};
+use authz::token::Keys;
+use authz::{Command, Error, Keeper, Outcome, Secret, Store};
+use json::{Object, Value};
+use sim::{Sim, SimEnv};
+
+async fn started(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
+    let preset = Some(Secret::new("secret".to_owned()));
+    let started = Store::start(env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
+    let (store, keeper, _) = started.expect("opens");
+    (store, keeper)
+}
+
+/// Notes of so many bytes.
+fn notes(bytes: usize) -> Object {
+    [("a", Value::from("y".repeat(bytes)))].into_iter().collect()
+}
+
+fn key(id: &str, owner: &str, bytes: usize) -> Command {
+    let key = ApiKey {
+        id: id.into(),
+        name: id.into(),
+        secret: Salted::nobody(),
+        kind: "rest".into(),
+        owner: owner.into(),
+        realm: ("default_native".into(), "native".into()),
+        creation: 1,
+        expiration: None,
+        invalidation: None,
+        metadata: notes(bytes),
+        descriptors: Vec::new(),
+        limited_by: Vec::new(),
+        creator: None,
+        access: None,
+    };
+    Command::PutKey { key, by: None, granted_by: None }
+}
+
+fn noted(ids: &[&str], bytes: usize) -> Command {
+    Command::UpdateKeys {
+        ids: ids.iter().map(|&id| id.to_owned()).collect(),
+        descriptors: None,
+        limited_by: Vec::new(),
+        creator: None,
+        metadata: Some(notes(bytes)),
+        expiration: None,
+        access: None,
+        by: None,
+    }
+}
+
+fn heavy(outcome: &Result<Outcome, Error>) -> Option<&str> {
+    match outcome {
+        Err(Error::Heavy { owner, bytes, bytes_max }) => {
+            assert!(bytes > bytes_max, "{bytes} {bytes_max}");
+            Some(owner)
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn keys_hold_so_much_and_those_of_one_owner_a_part_of_it() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let (store, keeper) = started(&env).await;
+        store.bound_keys(400_000);
+        keeper.ask(key("a1", "ann", 60_000)).await.expect("room");
+        let second = keeper.ask(key("a2", "ann", 60_000)).await;
+        assert_eq!(heavy(&second), Some("ann"));
+        assert!(!keeper.state().keys.contains("a2"));
+        keeper.ask(key("a2", "ann", 20_000)).await.expect("room for a small one");
+        // A change that makes two of them large is one of both; the same id twice is one.
+        assert_eq!(heavy(&keeper.ask(noted(&["a1", "a2"], 60_000)).await), Some("ann"));
+        let changed = keeper.ask(noted(&["a2", "a2"], 30_000)).await.expect("room");
+        assert_eq!(changed, Outcome::Each(vec![true, false]));
+        assert_eq!(heavy(&keeper.ask(noted(&["a2"], 60_000)).await), Some("ann"));
+        // What others hold is not taken from them, until all hold too much.
+        for owner in ["bob", "cid", "dan"] {
+            keeper.ask(key(owner, owner, 95_000)).await.expect("room");
+        }
+        let full = keeper.ask(key("e1", "eve", 60_000)).await;
+        assert!(matches!(full, Err(Error::NoMemory { bytes_max: 400_000, .. })), "{full:?}");
+        // What makes keys no larger may always be done, also where they hold more than they may.
+        store.bound_keys(100_000);
+        keeper.ask(noted(&["a1", "a2"], 1_000)).await.expect("smaller");
+        let end = Command::InvalidateKeys { ids: vec!["bob".into()], now: 2 };
+        keeper.ask(end).await.expect("it ends");
+        assert!(keeper.ask(key("b2", "bob", 1)).await.is_err(), "it counts until it is forgotten");
+        store.bound_keys(400_000);
+        assert_eq!(heavy(&keeper.ask(key("b2", "bob", 50_000)).await), Some("bob"));
+        let forget = Command::ForgetKeys { ids: vec!["bob".into()], ended_by: 2 };
+        keeper.ask(forget).await.expect("forgotten");
+        keeper.ask(key("b2", "bob", 50_000)).await.expect("room again");
+    });
+}
+
+#[test]
+fn what_keys_hold_is_known_again_at_the_next_start() {
+    let sim = Sim::new(2);
+    let env = sim.env();
+    sim.run(async move {
+        let (store, keeper) = started(&env).await;
+        keeper.ask(key("a1", "ann", 60_000)).await.expect("room");
+        drop(keeper);
+        store.close().await.expect("closed");
+        let (store, keeper) = started(&env).await;
+        store.bound_keys(400_000);
+        assert_eq!(heavy(&keeper.ask(key("a2", "ann", 60_000)).await), Some("ann"));
+        let state: Arc<authz::State> = keeper.state();
+        assert_eq!(state.keys.values().count(), 1);
+    });
+}
