@@ -62,6 +62,7 @@ use http::{Method, Target};
 
 use fail::Fail;
 pub use limit::Limiter;
+use settings::Registration;
 pub use settings::Settings;
 use visit::{SignedIn, Visit};
 
@@ -204,6 +205,15 @@ fn is_of_issuer(settings: &Settings, path: &[&str]) -> bool {
     }
 }
 
+/// Is it switched on? What is not is not there, whatever is asked of it.
+fn is_on(settings: &Settings, path: &[&str]) -> bool {
+    match path {
+        ["register", ..] => settings.registration != Registration::Closed,
+        ["device_authorization"] => settings.device,
+        _ => true,
+    }
+}
+
 /// The path of an endpoint, without the issuer's path where it stands before it.
 fn inside(settings: &Settings, segments: Vec<String>) -> Vec<String> {
     let base = settings.base_path();
@@ -244,7 +254,8 @@ async fn answer_at<E: Env>(visit: &Visit<'_, E>, segments: &[String]) -> Reply {
         return admin::answer(visit, &segments[1..]).await;
     }
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let Some((kind, methods)) = known(&path).filter(|_| is_of_issuer(visit.settings, &path)) else {
+    let is_there = is_of_issuer(visit.settings, &path) && is_on(visit.settings, &path);
+    let Some((kind, methods)) = known(&path).filter(|_| is_there) else {
         if path.first().is_some_and(|first| FOR_PROGRAMS.contains(first)) {
             return Fail::request("There is no such endpoint").status(404).reply();
         }
@@ -321,8 +332,7 @@ async fn machine<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
         ["revoke"] => revoke::revoke(visit).await,
         ["introspect"] => revoke::introspect(visit).await,
         ["par"] => push::par(visit).await,
-        ["device_authorization"] if visit.settings.device => push::device(visit).await,
-        ["device_authorization"] => Fail::request("There is no such endpoint").status(404).reply(),
+        ["device_authorization"] => push::device(visit).await,
         ["register"] => register::create(visit).await,
         ["register", id] => register::manage(visit, id).await,
         [_, "oauth-authorization-server", ..] => metadata::server(visit),

@@ -318,8 +318,11 @@ impl<E: Env> Visit<'_, E> {
         reach.today(share, there(&state))
     }
 
-    /// The body as a form.
+    /// The body as a form. One that is said to be of several types is of none.
     pub fn posted(&self) -> Option<Form> {
+        if self.head.all("content-type").count() > 1 {
+            return None;
+        }
         let kind = self.head.text("content-type")?.split(';').next()?.trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return None;

@@ -3,7 +3,7 @@
 use json::{Value, json};
 
 use crate::browser::basic;
-use crate::place::{Client, at, failure, with_security, with_security_within};
+use crate::place::{Client, at, failure, value, with_security, with_security_within};
 
 const HAS: &str = "/_security/user/_has_privileges";
 
@@ -233,5 +233,36 @@ fn a_profile_holds_so_much() {
         // What takes the place of something counts instead of it.
         let body = json::to_string(&json!({"data": {"a": "short", "c": (text.as_str())}}));
         client.good("PUT", &target, &body).await;
+    });
+}
+
+/// Twenty thousand ids were told to be none.
+#[test]
+fn too_many_keys_in_one_change_are_told_as_such() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = json::to_string(&json!({"ids": (names("k", 10_001))}));
+        let target = "/_security/api_key/_bulk_update";
+        let answer = client.call_with(
+            "POST",
+            target,
+            &[("Content-Type", "application/json")],
+            body.as_bytes(),
+        );
+        let answer = answer.await;
+        assert_eq!(
+            failure(&answer),
+            "400 action_request_validation_exception: Validation Failed: 1: Field [ids] may hold at most [10000] \
+             ids, but holds [10001];"
+        );
+        let answer = client.call_with(
+            "POST",
+            target,
+            &[("Content-Type", "application/json")],
+            br#"{"ids":[]}"#,
+        );
+        let told = value(&answer.await);
+        let reason = at(&told, &["error", "reason"]).as_str().unwrap_or_default();
+        assert!(reason.contains("Field [ids] cannot be empty"), "{reason}");
     });
 }

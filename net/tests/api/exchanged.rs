@@ -101,3 +101,19 @@ fn what_is_missing_is_told_before_a_proof_is_looked_at() {
         }
     });
 }
+
+/// The first of two types was believed.
+#[test]
+fn a_form_is_of_one_type() {
+    with_oauth_set(&[], |mut client, _told| async move {
+        let json = ("Content-Type", "application/json");
+        for target in ["/token", "/revoke", "/introspect", "/par", "/device_authorization"] {
+            for fields in [[FORM[0], json], [json, FORM[0]], [FORM[0], FORM[0]]] {
+                let answer = client.call_with("POST", target, &fields, b"token=x").await;
+                let told = value(&answer);
+                let told = (answer.status, at(&told, &["error"]).as_str().unwrap_or_default());
+                assert_eq!(told, (400, "invalid_request"), "{target} {fields:?}");
+            }
+        }
+    });
+}

@@ -132,3 +132,22 @@ fn who_registers_brings_one_token() {
         }
     });
 }
+
+/// Where nobody registers by themselves, other methods than POST were told that this one is the right one.
+#[test]
+fn what_is_switched_off_is_not_there_by_any_method() {
+    let set = [("oauth.registration.mode", "closed"), ("oauth.device.enabled", "false")];
+    with_oauth_set(&set, |mut client, _told| async move {
+        for target in ["/register", "/register/x", "/device_authorization"] {
+            for method in ["GET", "POST", "PUT", "DELETE", "OPTIONS"] {
+                let answer = client.call(method, target, "").await;
+                let told = (answer.status, answer.field("allow").map(str::to_owned));
+                assert_eq!(told, (404, None), "{method} {target}: {}", answer.text());
+            }
+        }
+    });
+    with_oauth_set(&[("oauth.registration.mode", "open")], |mut client, _told| async move {
+        let answer = client.call("GET", "/register", "").await;
+        assert_eq!((answer.status, answer.field("allow")), (405, Some("POST")));
+    });
+}

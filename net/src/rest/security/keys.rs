@@ -344,8 +344,14 @@ pub(super) async fn bulk_update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let fields = ["ids", "expiration", "role_descriptors", "metadata"];
     let body = Body::new(&body, "bulk update api key request", &fields)?;
     let ids = body.texts("ids")?.unwrap_or_default();
-    if ids.is_empty() || ids.len() > UPDATE_MAX {
+    if ids.is_empty() {
         return Err(Error::validation(&["Field [ids] cannot be empty"]));
+    }
+    if ids.len() > UPDATE_MAX {
+        return Err(Error::validation(&[format!(
+            "Field [ids] may hold at most [{UPDATE_MAX}] ids, but holds [{}]",
+            ids.len()
+        )]));
     }
     let wish = wish(call, &body)?;
     let (mut updated, mut noops, mut failures) = (Vec::new(), Vec::new(), Object::new());
