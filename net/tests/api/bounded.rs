@@ -59,13 +59,39 @@ fn privileges_are_asked_for_in_bounded_products() {
 /// Each word of the answer is as long as its asker likes.
 #[test]
 fn an_answer_of_privileges_takes_its_memory_first() {
-    with_security(|mut client| async move {
+    with_security_within(256 << 20, |mut client, _lease| async move {
         client.authorize(Some(&basic("elastic", "secret")));
-        let long = "p".repeat(80_000);
-        let asked = json!({"application": [(on_resources(names(&long, 100), names("r", 20)))]});
+        let long = "p".repeat(1_000);
+        let asked = json!({"application": [(on_resources(names(&long, 300), names("r", 300)))]});
         let told = client.bad("POST", HAS, &json::to_string(&asked)).await;
         assert!(told.starts_with("429 circuit_breaking_exception: "), "{told}");
         assert!(told.contains("data for [<privileges>] would be"), "{told}");
+    });
+}
+
+/// A name of a megabyte, held against one pattern of half a megabyte, took a core for minutes.
+#[test]
+fn privileges_are_asked_for_by_names_of_bounded_length() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let text = |bytes: usize| vec!["n".repeat(bytes)];
+        for (bytes, status) in [(1_024, 200), (1_025, 400)] {
+            for asked in [
+                json!({"index": [{"names": (text(bytes)), "privileges": ["read"]}]}),
+                json!({"application": [(on_resources(text(bytes), names("r", 1)))]}),
+                json!({"application": [(on_resources(names("p", 1), text(bytes)))]}),
+            ] {
+                let answer = client.call("POST", HAS, &json::to_string(&asked)).await;
+                assert_eq!(answer.status, status, "{}", answer.text());
+                if status == 400 {
+                    let told = failure(&answer);
+                    assert!(
+                        told.contains("a name of [1025] bytes, but [1024] are the most"),
+                        "{told}"
+                    );
+                }
+            }
+        }
     });
 }
 

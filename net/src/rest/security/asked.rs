@@ -21,6 +21,9 @@ pub(super) const FIELDS: &[&str] = &["cluster", "index", "indices", "application
 /// Pairs of a name and a privilege that one request may ask for.
 const PAIRS_MAX: usize = 100_000;
 
+/// Bytes of a name or a privilege: it is held against patterns, each of which may take as many steps as its square.
+const TEXT_BYTES_MAX: usize = 1_024;
+
 /// What a pair takes in an answer beside its name and its text, in bytes, on its way and as it is sent.
 const PAIR_BYTES: usize = 256;
 
@@ -116,7 +119,19 @@ impl<'a> Asked<'a> {
                  [{PAIRS_MAX}] of them"
             )));
         }
+        if let Some(long) = asked.texts().map(str::len).find(|len| *len > TEXT_BYTES_MAX) {
+            return Err(Error::illegal_argument(format!(
+                "{what} holds a name of [{long}] bytes, but [{TEXT_BYTES_MAX}] are the most"
+            )));
+        }
         Ok(asked)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let of_entries = self.entries.iter().flat_map(|entry| {
+            entry.names.iter().chain(&entry.privileges).map(String::as_str).chain(entry.application)
+        });
+        self.cluster.iter().map(String::as_str).chain(of_entries)
     }
 
     fn pairs(&self) -> usize {
