@@ -262,6 +262,40 @@ fn a_profile_holds_so_much() {
     });
 }
 
+/// What was noted beside people was copied for an answer as often as somebody was named.
+#[test]
+fn answers_that_list_profiles_take_their_memory_first() {
+    with_security_within(128 << 20, |mut client, lease| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = r#"{"grant_type":"password","username":"elastic","password":"secret"}"#;
+        let profile = client.good("POST", "/_security/profile/_activate", body).await;
+        let uid = at(&profile, &["uid"]).as_str().expect("an id");
+        let noted = json!({"data": {"a": ("y".repeat(1_000_000))}});
+        let target = format!("/_security/profile/{uid}/_data");
+        client.good("PUT", &target, &json::to_string(&noted)).await;
+        let listed =
+            |count: usize| format!("/_security/profile/{}?data=*", vec![uid; count].join(","));
+        let mut held: Vec<_> = std::iter::from_fn(|| lease.take(1 << 20)).collect();
+        held.truncate(held.len().saturating_sub(16));
+        let told = client.bad("GET", &listed(40), "").await;
+        assert!(told.starts_with("429 circuit_breaking_exception: "), "{told}");
+        assert!(
+            told.contains("data for [<profiles>] would be"),
+            "refused before it is made: {told}"
+        );
+        let found =
+            client.good("GET", &format!("{},nobody", listed(1).replace("?data=*", "")), "").await;
+        assert_eq!(at(&found, &["profiles"]).as_array().map(<[Value]>::len), Some(1));
+        assert_eq!(at(&found, &["errors", "count"]).as_u64(), Some(1));
+        assert!(at(&found, &["errors", "details"]).get("nobody").is_some(), "{found:?}");
+        drop(held);
+        let found = client.good("POST", "/_security/profile/_suggest", r#"{"data":"*"}"#).await;
+        assert_eq!(at(&found, &["total"]), &json!({"value": 1, "relation": "eq"}));
+        let of = at(&found, &["profiles"]).as_array().expect("profiles");
+        assert_eq!(of[0].at(&["uid"]).and_then(Value::as_str), Some(uid));
+    });
+}
+
 /// Twenty thousand ids were told to be none.
 #[test]
 fn too_many_keys_in_one_change_are_told_as_such() {

@@ -43,11 +43,13 @@ impl<'c, 'a, E: Env> Listing<'c, 'a, E> {
         }
     }
 
-    /// Writes what stands before the list: numbers.
-    pub fn begin(&mut self, numbers: &[(&str, u64)]) {
+    /// Writes what stands before the list.
+    pub fn begin(&mut self, members: &[(&str, Value)]) {
         self.body.push(b'{');
-        for (name, number) in numbers {
-            self.body.extend_from_slice(format!("\"{name}\":{number},").as_bytes());
+        for (name, value) in members {
+            self.body.extend_from_slice(format!("\"{name}\":").as_bytes());
+            self.body.extend_from_slice(&json::to_vec(value));
+            self.body.push(b',');
         }
         self.body.extend_from_slice(format!("\"{}\":[", self.kind).as_bytes());
     }
@@ -73,8 +75,18 @@ impl<'c, 'a, E: Env> Listing<'c, 'a, E> {
     }
 
     /// The answer.
-    pub fn end(mut self, status: u16) -> Reply {
-        self.body.extend_from_slice(b"]}");
+    pub fn end(self, status: u16) -> Reply {
+        self.end_with(status, &[])
+    }
+
+    /// The answer, with what stands behind the list.
+    pub fn end_with(mut self, status: u16, members: &[(&str, Value)]) -> Reply {
+        self.body.push(b']');
+        for (name, value) in members {
+            self.body.extend_from_slice(format!(",\"{name}\":").as_bytes());
+            self.body.extend_from_slice(&json::to_vec(value));
+        }
+        self.body.push(b'}');
         Reply::json(status, self.body).counted(self.memory)
     }
 }

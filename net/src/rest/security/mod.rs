@@ -146,7 +146,7 @@ async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
         Op::EnrollNode => enroll::node(call).await,
         Op::EnrollKibana => enroll::kibana(call).await,
         Op::ActivateProfile => profiles::activate(call).await,
-        Op::GetProfile => profiles::get(call),
+        Op::GetProfile => profiles::get(call).await,
         Op::UpdateProfile => profiles::update(call).await,
         Op::EnableProfile => profiles::enable(call, true).await,
         Op::DisableProfile => profiles::enable(call, false).await,

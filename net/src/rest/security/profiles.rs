@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::asked::{self, Asked};
 use super::body::Body;
+use super::listing::Listing;
 use super::{Desk, allowed, keys, names, now, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
@@ -102,34 +103,35 @@ fn missing(uid: &str) -> Error {
     Error::new(404, "resource_not_found_exception", reason)
 }
 
-/// Adds the ids that nobody has.
-fn with_errors(mut answer: Object, unknown: &[String]) -> Value {
-    if !unknown.is_empty() {
-        let reason = |uid: &String| {
-            let error = missing(uid);
-            let told = json!({"type": (error.kind.as_ref()), "reason": (error.reason.as_str())});
-            (uid.clone(), told)
-        };
-        let details: Object = unknown.iter().map(reason).collect();
-        let count = unknown.len();
-        answer.insert("errors", json!({"count": count, "details": (Value::Object(details))}));
+/// What is told of ids that nobody has; nothing where there are none.
+fn errors(unknown: &[String]) -> Option<Value> {
+    if unknown.is_empty() {
+        return None;
     }
-    Value::Object(answer)
+    let reason = |uid: &String| {
+        let error = missing(uid);
+        let told = json!({"type": (error.kind.as_ref()), "reason": (error.reason.as_str())});
+        (uid.clone(), told)
+    };
+    let details: Object = unknown.iter().map(reason).collect();
+    let count = unknown.len();
+    Some(json!({"count": count, "details": (Value::Object(details))}))
 }
 
 /// `GET /_security/profile/{uid}`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let wanted = wanted(call.params.text("data"));
-    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    let (mut listing, mut unknown) = (Listing::new(call, "profiles")?, Vec::new());
+    listing.begin(&[]);
     for uid in names(call, "uid").into_iter().take(UIDS_MAX) {
         match state.profiles.get(uid) {
-            Some(profile) => found.push(Value::Object(show(profile, &wanted, true))),
+            Some(profile) => listing.add(&Value::Object(show(profile, &wanted, true))).await?,
             None => unknown.push(uid.to_owned()),
         }
     }
-    let answer = [("profiles", Value::Array(found))].into_iter().collect();
-    Ok(value(200, &with_errors(answer, &unknown)))
+    let errors = errors(&unknown).map(|errors| ("errors", errors));
+    Ok(listing.end_with(200, errors.as_slice()))
 }
 
 /// `PUT|POST /_security/profile/{uid}/_data`.
@@ -265,14 +267,13 @@ pub(super) async fn suggest<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         state.profiles.values().filter(|profile| profile.enabled && fits(profile)).collect();
     found.sort_by_key(|profile| (rank(profile), std::cmp::Reverse(profile.synchronized)));
     let total = found.len();
-    let shown = found.into_iter().take(size as usize);
-    let shown = shown.map(|profile| Value::Object(show(profile, &parts, false))).collect();
-    let answer = json!({
-        "took": 0,
-        "total": {"value": total, "relation": "eq"},
-        "profiles": (Value::Array(shown)),
-    });
-    Ok(value(200, &answer))
+    let mut listing = Listing::new(call, "profiles")?;
+    let total = json!({"value": total, "relation": "eq"});
+    listing.begin(&[("took", Value::from(0_u64)), ("total", total)]);
+    for profile in found.into_iter().take(usize::try_from(size).unwrap_or(usize::MAX)) {
+        listing.add(&Value::Object(show(profile, &parts, false))).await?;
+    }
+    Ok(listing.end(200))
 }
 
 /// `GET|POST /_security/profile/_has_privileges`.
@@ -301,8 +302,11 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
             having.push(uid);
         }
     }
-    let answer = [("has_privilege_uids", Value::from(having))].into_iter().collect();
-    Ok(value(200, &with_errors(answer, &unknown)))
+    let mut answer: Object = [("has_privilege_uids", Value::from(having))].into_iter().collect();
+    if let Some(errors) = errors(&unknown) {
+        answer.insert("errors", errors);
+    }
+    Ok(value(200, &Value::Object(answer)))
 }
 
 /// The user of a profile, who may still come in. Of a user of the operator's file it is who was seen last.

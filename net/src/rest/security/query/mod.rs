@@ -115,7 +115,7 @@ pub(super) async fn answer<E: Env, R: Records>(
     orders.sort(&mut found, |one| records.id(one));
     let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let found = found.iter().skip(skipped).take(usize::try_from(size).unwrap_or(usize::MAX));
-    page.begin(&[("total", total), ("count", found.len() as u64)]);
+    page.begin(&[("total", Value::from(total)), ("count", Value::from(found.len()))]);
     for (keys, one) in found {
         let mut shown = records.shown(one);
         if let (false, Some(shown)) = (orders.is_empty(), shown.as_object_mut()) {
