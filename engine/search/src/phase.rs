@@ -410,6 +410,19 @@ impl Slice {
             self.count += count;
             return false;
         }
+        if counts
+            && whole
+            && deleted == 0
+            && let Some(tally) = self.split(plan, context)
+        {
+            self.tally = Some(tally);
+            return true;
+        }
+        // Of what is joined nothing is known before.
+        let joins = counts && build::joins(&plan.root);
+        if joins && self.list(plan, context) {
+            return self.run.is_some();
+        }
         let mut filter = build::any_filter(&plan.root, context);
         if counts {
             let is_all = matches!(plan.root, Node::All { .. });
@@ -422,27 +435,24 @@ impl Slice {
                 self.count += count;
                 return false;
             }
-            if whole
-                && deleted == 0
-                && let Some(tally) = self.split(plan, context)
-            {
-                self.tally = Some(tally);
-                return true;
-            }
         }
         self.known = filter.count_min().saturating_sub(deleted);
-        if counts {
-            if self.may_skip() {
-                // The total will be told as "at least" anyway.
-                self.pass_over();
-                return false;
-            }
-            if let Some(scorer) = build::lister(&plan.root, context) {
-                self.run = Some(Run::Scored { scorer, window: None });
-                return true;
-            }
+        if counts && !joins && self.list(plan, context) {
+            return self.run.is_some();
         }
         self.run = Some(Run::Filtered { filter, window: None });
+        true
+    }
+
+    /// Matches are counted by lists, where those are faster; or not at all, where the total will be told as
+    /// "at least" anyway. False where neither is so.
+    fn list(&mut self, plan: &Plan, context: Context<'_>) -> bool {
+        if self.may_skip() {
+            self.pass_over();
+            return true;
+        }
+        let Some(scorer) = build::lister(&plan.root, context) else { return false };
+        self.run = Some(Run::Scored { scorer, window: None });
         true
     }
 

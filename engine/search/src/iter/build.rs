@@ -41,7 +41,7 @@ mod lists;
 mod sums;
 
 use inside::inside_filter;
-pub use lists::{Rest, Split, known_count, lister, split_count};
+pub use lists::{Rest, Split, joins, known_count, lister, split_count};
 use sums::{bool_scorer, scorers};
 
 /// A segment and its place in the view.

@@ -46,6 +46,7 @@ pub mod multi_phrase;
 pub mod nested;
 pub mod not;
 pub mod or;
+pub mod overlap;
 pub mod phrase;
 pub mod places;
 pub mod script;

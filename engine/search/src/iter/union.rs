@@ -7,27 +7,25 @@
 //! Only for segments whose blocks are all there.
 
 use segment::Postings;
+use segment::postings::MANY;
 
 use super::Turn;
 
-/// Words of a window.
-const WORDS: usize = 1024;
-
 /// Documents of a window.
-const DOCS: u32 = WORDS as u32 * 64;
+const DOCS: u32 = MANY as u32 * 64;
 
 /// Terms whose documents are counted, each document once.
 pub struct Union {
     terms: Vec<Postings>,
     doc_count: u32,
     pos: u32,
-    words: Box<[u64; WORDS]>,
+    words: Box<[u64; MANY]>,
 }
 
 impl Union {
     /// The documents of `terms` in a segment of `doc_count`.
     pub fn new(terms: Vec<Postings>, doc_count: u32) -> Self {
-        Self { terms, doc_count, pos: 0, words: Box::new([0; WORDS]) }
+        Self { terms, doc_count, pos: 0, words: Box::new([0; MANY]) }
     }
 
     /// Counts one window more; `None` after the last.
@@ -45,7 +43,7 @@ impl Union {
             count += u64::from(word.count_ones());
             *word = 0;
         }
-        turn.spend(self.terms.len() * WORDS + count as usize / 4);
+        turn.spend(self.terms.len() * MANY + count as usize / 4);
         Some(count)
     }
 }

@@ -86,6 +86,10 @@ impl Slice {
                 Some(more) => more as usize,
                 None => return false,
             },
+            Rest::Overlap(overlap) => match overlap.step(turn) {
+                Some(more) => more as usize,
+                None => return false,
+            },
             Rest::Lists(scorer) => {
                 let window = scorer.window(tally.pos, 0.0, turn);
                 if window.start >= part.docs.end {

@@ -18,6 +18,7 @@ use base::DocId;
 
 use super::block::{self, BLOCK, FREQ_MAX, Full, first_after};
 use super::impact::{Impacts, NORM_NONE};
+use super::shared::{self, MANY};
 use super::skip::{GROUP, Shape, Skips};
 use crate::error::{Error, Result};
 use crate::positions::PACKED_LEN_MAX;
@@ -309,6 +310,40 @@ impl Blocks {
         Ok(())
     }
 
+    /// How many documents of the block that are in `range` have bit `doc - range.start` set. What has to be
+    /// decoded for it is left in `decoded`, as [`Blocks::fill_bits`] does.
+    pub(crate) fn count_bits(
+        &self,
+        block: u32,
+        range: &Range<u32>,
+        decoded: &mut Option<Box<Decoded>>,
+        bits: &[u64; MANY],
+    ) -> Result<u32> {
+        if let Some(decoded) = decoded
+            && decoded.block == block
+        {
+            return Ok(decoded.count_bits(range, bits));
+        }
+        if !self.is_rest(block) {
+            let full = self.full(block)?;
+            let first = first_after(self.before(block));
+            if let Some(words) = full.bits() {
+                return Ok(shared::of_words(words, first, range, bits));
+            }
+            if full.is_run() {
+                let last = self.check_run(block, first)?;
+                let low = first.max(range.start);
+                let high = (last + 1).min(range.end).max(low);
+                return Ok(shared::of_run(low - range.start..high - range.start, bits));
+            }
+        }
+        let decoded = decoded.get_or_insert_default();
+        decoded.block = NONE;
+        decoded.count = self.decode(block, &mut decoded.docs, None)?;
+        (decoded.block, decoded.at) = (block, 0);
+        Ok(decoded.count_bits(range, bits))
+    }
+
     /// Looks for `doc` in a block, if its form allows to do so without decoding.
     #[inline]
     pub(crate) fn probe(&self, block: u32, doc: u32) -> Result<Probe> {
@@ -476,6 +511,19 @@ impl Blocks {
 }
 
 impl Decoded {
+    /// How many of the documents that are in `range` have their bit set.
+    fn count_bits(&self, range: &Range<u32>, bits: &[u64; MANY]) -> u32 {
+        let docs = &self.docs[..self.count];
+        match docs {
+            [first, .., last] if *first >= range.start && *last < range.end => {}
+            _ => {
+                let inside = docs.iter().filter(|doc| range.contains(doc));
+                return inside.map(|doc| shared::bit(doc - range.start, bits)).sum();
+            }
+        }
+        docs.iter().map(|doc| shared::bit(doc - range.start, bits)).sum()
+    }
+
     /// Sets the bits of the documents that are in `range`.
     fn set_bits(&mut self, range: &Range<u32>, bits: &mut [u64]) {
         let docs = &self.docs[..self.count];

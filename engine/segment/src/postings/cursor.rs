@@ -16,6 +16,7 @@ use base::DocId;
 use super::block::BLOCK;
 use super::blocks::{Blocks, Decoded, Entered, Probe, WORDS};
 use super::impact::Impacts;
+use super::shared::MANY;
 use super::skip::GROUP;
 use super::walk::Walk;
 use super::{END, Need};
@@ -268,11 +269,7 @@ impl Postings {
             return;
         }
         let count = self.blocks.count();
-        let from = match self.bits_block.min(count).checked_sub(1) {
-            Some(before) if self.blocks.last(before) >= range.start => 0,
-            _ => self.bits_block,
-        };
-        let mut block = self.blocks.of(from, range.start);
+        let mut block = self.bits_from(range.start);
         while block < count {
             if let Err(error) = self.blocks.fill_bits(block, &range, &mut self.bits_left, bits) {
                 return self.break_off(error);
@@ -283,6 +280,42 @@ impl Postings {
             block += 1;
         }
         self.bits_block = block;
+    }
+
+    /// How many documents of the range have bit `doc - range.start` set. As [`Postings::fill_bits`], it does not
+    /// move the cursor, and windows that follow each other are found without a search.
+    pub fn count_bits(&mut self, range: Range<u32>, bits: &[u64; MANY]) -> u64 {
+        assert!(bits.len() * 64 >= range.len(), "a bit for each document");
+        if range.is_empty() {
+            return 0;
+        }
+        let count = self.blocks.count();
+        let mut block = self.bits_from(range.start);
+        let mut sum = 0;
+        while block < count {
+            match self.blocks.count_bits(block, &range, &mut self.bits_left, bits) {
+                Ok(more) => sum += u64::from(more),
+                Err(error) => {
+                    self.break_off(error);
+                    return 0;
+                }
+            }
+            if self.blocks.last(block) >= range.end - 1 {
+                break;
+            }
+            block += 1;
+        }
+        self.bits_block = block;
+        sum
+    }
+
+    /// The block that the bits of a window begin with whose first document is `start`.
+    fn bits_from(&self, start: u32) -> u32 {
+        let from = match self.bits_block.min(self.blocks.count()).checked_sub(1) {
+            Some(before) if self.blocks.last(before) >= start => 0,
+            _ => self.bits_block,
+        };
+        self.blocks.of(from, start)
     }
 
     /// Names what reading the documents of `range` will read.

@@ -8,6 +8,7 @@
 //! | how to find and decode blocks  | `blocks`  |
 //! | how to read a term             | `cursor`  |
 //! | how to read a long document    | `walk`    |
+//! | how two terms are counted      | `shared`  |
 //! | how a field is written, merged | `writer`, `merge` |
 
 mod block;
@@ -15,6 +16,7 @@ mod blocks;
 mod cursor;
 mod impact;
 pub(crate) mod merge;
+mod shared;
 mod skip;
 mod verify;
 mod walk;
@@ -28,6 +30,7 @@ pub use blocks::{Entered, Probe, Scratch, WORDS};
 pub use cursor::{BlockMax, Postings};
 pub use impact::Impacts;
 pub(crate) use impact::NORM_NONE;
+pub use shared::MANY;
 pub use skip::GROUP;
 pub(crate) use skip::Shape;
 pub(crate) use verify::bounds_hold;

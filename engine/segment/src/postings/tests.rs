@@ -220,6 +220,19 @@ fn damage_ends_a_cursor_and_is_remembered() {
 }
 
 /// A term's documents in `range`, as bits.
+/// About a third of the documents of a range.
+fn some_bits(dice: &mut Dice, range: &Range<u32>) -> Box<[u64; MANY]> {
+    let mut bits = Box::new([0; MANY]);
+    for at in (0..range.len()).filter(|_| dice.below(3) == 0) {
+        bits[at / 64] |= 1 << (at % 64);
+    }
+    bits
+}
+
+fn plain_count(docs: &[(u32, Vec<u32>)], range: &Range<u32>, bits: &[u64; MANY]) -> u64 {
+    plain_bits(docs, range).iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+}
+
 fn plain_bits(docs: &[(u32, Vec<u32>)], range: &Range<u32>) -> Vec<u64> {
     let mut bits = vec![0; range.len().div_ceil(64)];
     for (doc, _) in docs.iter().filter(|(doc, _)| range.contains(doc)) {
@@ -275,6 +288,8 @@ proptest! {
         let terms = field(&segment);
         let mut runs = terms.postings(&info(&terms, term), Need::Freqs);
         let mut bits = terms.postings(&info(&terms, term), Need::Docs);
+        let mut counted = terms.postings(&info(&terms, term), Need::Docs);
+        let mut dice = Dice(seed);
         let mut start = 0;
         let mut number = 0;
         while start < model.doc_count {
@@ -297,15 +312,20 @@ proptest! {
             let mut found = vec![0; range.len().div_ceil(64)];
             bits.fill_bits(range.clone(), &mut found);
             prop_assert_eq!(&found, &plain_bits(docs, &range));
+            if window > 64 {
+                let some = some_bits(&mut dice, &range);
+                prop_assert_eq!(counted.count_bits(range.clone(), &some), plain_count(docs, &range, &some));
+            }
         }
         // Windows may also go back.
-        let mut dice = Dice(seed);
         for _ in 0..20 {
             let low = dice.below(12_000);
             let range = low..low + dice.below(12_000 - low);
             let mut found = vec![0; range.len().div_ceil(64)];
             bits.fill_bits(range.clone(), &mut found);
             prop_assert_eq!(&found, &plain_bits(docs, &range));
+            let some = some_bits(&mut dice, &range);
+            prop_assert_eq!(counted.count_bits(range.clone(), &some), plain_count(docs, &range, &some));
         }
     }
 

@@ -5,10 +5,10 @@ use segment::{Need, Postings, TermInfo};
 
 use super::{Context, filter, filters, one_of, term_filter};
 use crate::iter::all_terms::{AllTerms, Part};
-use crate::iter::and::{AllOf, Conjunction};
+use crate::iter::and::Conjunction;
 use crate::iter::not::{ScoredWithout, Without};
+use crate::iter::overlap::Overlap;
 use crate::iter::phrase::PhraseLister;
-use crate::iter::term::TermFilter;
 use crate::iter::union::Union;
 use crate::iter::{AnyFilter, AnyScorer};
 use crate::plan::weigh::Node;
@@ -16,6 +16,13 @@ use crate::plan::weigh::Node;
 /// Terms are joined by lists where the rarest is in no more than one of so many documents; above,
 /// words of 64 bits are faster.
 const LISTS_FROM: u64 = 12;
+
+/// Two terms are counted by windows of bits, whatever lies in them, where the commoner one is in at most so many
+/// times the documents of the rarer: else its blocks are better passed over.
+const OVERLAP_TO: u64 = 10;
+
+/// Fewer documents of the rarer are not worth a window's bits.
+const OVERLAP_FROM: u64 = 512;
 
 /// A filter beside terms leads itself where it matches so many times fewer documents.
 const LEADS_FROM: u64 = 32;
@@ -100,6 +107,17 @@ fn is_kept(node: &Node, context: Context<'_>) -> bool {
     matches!(node, Node::Kept { docs, .. } if docs[context.number].is_some())
 }
 
+/// Is `node` one of which no number of matches is known before they are found: clauses that must all match?
+pub fn joins(node: &Node) -> bool {
+    match node {
+        Node::Phrase { .. } => true,
+        Node::Bool { must, filter, must_not, .. } => {
+            must.len() + filter.len() > 1 && must_not.is_empty()
+        }
+        _ => false,
+    }
+}
+
 /// Lists of the documents of `node`, without scores, where those are faster than windows of bits.
 pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
     if let Node::Phrase { phrase, infos, .. } = node {
@@ -175,11 +193,13 @@ pub enum Rest {
     Windows(AnyFilter),
     /// Documents of terms, by large windows.
     Union(Box<Union>),
+    /// Documents that two terms share, by large windows.
+    Overlap(Box<Overlap>),
 }
 
 /// How the matches of `node` in a whole segment are counted with less reading, where the numbers of
-/// documents of its terms help: `a OR b` is both less those of `a AND b`; `a AND NOT b` is `a` less
-/// `a AND b`; of more terms that are joined by OR the commonest is looked up for the others' alone, where
+/// documents of its terms help, or where two alone must match: `a OR b` is both less those of `a AND b`;
+/// `a AND NOT b` is `a` less `a AND b`; of more terms that are joined by OR the commonest is looked up for the others' alone, where
 /// these are few or (`exact` is false) the number of the commonest may be enough.
 pub fn split_count(node: &Node, context: Context<'_>, exact: bool) -> Option<Split> {
     let Node::Bool { must, filter, should, must_not, minimum } = node else { return None };
@@ -195,6 +215,10 @@ pub fn split_count(node: &Node, context: Context<'_>, exact: bool) -> Option<Spl
             rest: both(parts, context),
             less: true,
         });
+    }
+    if let ([a, b], [], 0) = (required.as_slice(), must_not.as_slice(), *minimum) {
+        let parts = parts(&[a, b], context, false)??;
+        return Some(Split { known: 0, rest: both(parts, context), less: false });
     }
     if !must.is_empty() || !filter.is_empty() || !must_not.is_empty() || *minimum > 1 {
         return None;
@@ -242,13 +266,16 @@ fn freq_of(node: &Node, context: Context<'_>) -> Option<u64> {
 
 /// What has to be read to know how many documents hold two terms.
 fn both(parts: Vec<Part>, context: Context<'_>) -> Rest {
+    let freq = |part: &Part| u64::from(part.info.doc_freq);
+    let rarest = parts.iter().map(freq).min().unwrap_or(0);
+    let commonest = parts.iter().map(freq).max().unwrap_or(0);
     let doc_count = context.segment.doc_count();
-    let rarest = parts.iter().map(|part| u64::from(part.info.doc_freq)).min().unwrap_or(0);
-    if rarest * LISTS_FROM <= u64::from(doc_count) {
-        return Rest::Lists(Box::new(AllTerms::new(parts)));
+    let are_alike = rarest >= OVERLAP_FROM && commonest <= rarest * OVERLAP_TO;
+    match parts.as_slice() {
+        [a, b] if are_alike || rarest * LISTS_FROM > u64::from(doc_count) => {
+            let [a, b] = [a, b].map(|part| part.terms.postings(&part.info, Need::Docs));
+            Rest::Overlap(Box::new(Overlap::new(a, b, doc_count)))
+        }
+        _ => Rest::Lists(Box::new(AllTerms::new(parts))),
     }
-    let filters = parts
-        .iter()
-        .map(|part| -> AnyFilter { Box::new(TermFilter::new(&part.terms, &part.info, doc_count)) });
-    Rest::Windows(Box::new(AllOf::new(filters.collect(), doc_count)))
 }
