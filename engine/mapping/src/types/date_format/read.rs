@@ -236,6 +236,8 @@ pub(super) fn epoch(text: &str, per_second: i128, round: Round) -> Option<Moment
     const NANOS: i128 = 1_000_000_000;
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, part) = digits.split_once('.').map_or((digits, None), |(a, b)| (a, Some(b)));
+    // A point with nothing behind it says nothing.
+    let part = part.filter(|part| !part.is_empty());
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !all_digits(whole) || whole.len() > usize::from(super::pattern::WIDTH_MAX) {
         return None;

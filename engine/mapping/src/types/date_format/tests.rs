@@ -42,6 +42,9 @@ fn a_whole_second_lasts_until_its_end() {
     assert_eq!(both("epoch_second", "17"), ((17, 0), (17, 999_999_999)));
     assert_eq!(both("epoch_second", "17.5"), ((17, 500_000_000), (17, 500_000_000)));
     assert_eq!(both("epoch_second", "17.0"), ((17, 0), (17, 0)), "it is given");
+    assert_eq!(both("epoch_second", "17."), both("epoch_second", "17"));
+    assert_eq!(both("epoch_millis", "17005."), both("epoch_millis", "17005"));
+    assert!(format("epoch_second").parse(".", None, Round::Down).is_err());
     assert_eq!(both("epoch_second", "-5"), ((-5, 0), (-5, 999_999_999)));
     assert_eq!(both("epoch_millis", "17005"), ((17, 5_000_000), (17, 5_999_999)));
     assert_eq!(both("epoch_millis", "17005.25"), ((17, 5_250_000), (17, 5_250_000)));
