@@ -331,6 +331,8 @@ DOCUMENTS = [
     document("{} {}", DOC, "[1:4] failed to parse: Malformed content, found extra data after parsing: START_OBJECT"),
     ("PUT", "/strict/_doc/2", {"zz": 1}, 400, "strict_dynamic_mapping_exception", "[1:7] mapping set to strict, dynamic introduction of [zz] within [_doc] is not allowed"),
     ("PUT", "/narrow/_doc/2", {"a": 1, "b": 1, "c": 1, "d": 1}, 400, DOC, "[1:24] failed to parse: Limit of total fields [3] has been exceeded while adding new fields [4]"),
+    ("PUT", "/deeper", {"settings": {"mapping.depth.limit": 1}, "mappings": {"properties": {"a": {"properties": {"b": {"type": "long"}}}}}}, 400, IAE, "Limit of mapping depth [1] has been exceeded due to object field [a]"),
+    ("PUT", "/wider", {"settings": {"mapping.total_fields.limit": 1}, "mappings": {"properties": {"a": {"type": "long"}, "b": {"type": "long"}}}}, 400, IAE, "Limit of total fields [1] has been exceeded"),
     ("PUT", "/shallow/_doc/2", {"a": {"b": {"c": 1}}}, 400, IAE, "Limit of mapping depth [2] has been exceeded due to object field [a.b]"),
     document({"k": "x" * 40_000}, IAE, 'Document contains at least one immense term in field="k" (whose UTF8 encoding is longer than the max length 32766)'),
     ("PUT", "/a/_doc/" + "x" * 513, {}, 400, VALID, "Validation Failed: 1: id [" + "x" * 513 + "] is too long, must be no longer than 512 bytes but was: 513;"),

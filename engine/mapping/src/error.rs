@@ -151,9 +151,13 @@ impl Error {
         self
     }
 
-    /// The failure as create index and templates show it: `Failed to parse mapping: …` around it.
+    /// The failure as create index and templates show it: `Failed to parse mapping: …` around it, but around what
+    /// is only known of the whole, its limits, nothing.
     #[must_use]
     pub fn in_create(self) -> Self {
+        if crate::tree::limits::is_exceeded(&self.reason) {
+            return self;
+        }
         let reason = format!("Failed to parse mapping: {}", self.reason);
         Self::new(ErrorKind::MapperParsing, reason).caused_by(self)
     }

@@ -48,6 +48,17 @@ fn names(object: &Object, limit: u64) -> Result<()> {
     Ok(())
 }
 
+/// Is this what one of the limits here says?
+pub(crate) fn is_exceeded(reason: &str) -> bool {
+    let is_long = reason.starts_with("Field name [") && reason.ends_with("] characters");
+    let begins = |what: &str| reason.starts_with(what);
+    is_long || LIMITS.into_iter().any(begins)
+}
+
+/// How the sentences of limits begin.
+const LIMITS: [&str; 3] =
+    ["Limit of total fields [", "Limit of nested fields [", "Limit of mapping depth ["];
+
 /// The sentence for too many fields; `adding` is 0 where it is not a document that adds them.
 #[cold]
 pub(crate) fn total(limit: u64, adding: u64) -> Error {

@@ -189,6 +189,8 @@ fn bad_definitions_are_refused_in_elasticsearchs_words() {
         wrapped.reason,
         "Failed to parse mapping: Root mapping definition has unsupported parameters:  [foo : {}]"
     );
+    let deep = Error::illegal_argument("Limit of mapping depth [20] has been exceeded");
+    assert_eq!(deep.clone().in_create(), deep, "a limit of the whole");
 }
 
 #[test]
