@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::shard::{Inner, Phase};
 
 /// How much earlier than its interval a refresh begins, beside the time that the last one took.
-const HEAD_START: Duration = Duration::from_millis(50);
+const HEAD_START: Duration = Duration::from_millis(100);
 
 impl<E: Env> Inner<E> {
     /// Makes all that is applied now searchable.
