@@ -35,8 +35,10 @@ pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
                 .text("index.merge.policy.segments_per_tier")
                 .and_then(|text| text.parse::<f64>().ok())
                 .map_or(default.merge.segments_per_tier, |count| count.max(2.0) as u32),
+            // None at all stands for what is not set, as in Elasticsearch.
             segment_bytes_max: settings
                 .bytes("index.merge.policy.max_merged_segment")
+                .filter(|bytes| *bytes > 0)
                 .unwrap_or(default.merge.segment_bytes_max),
             floor_bytes: settings
                 .bytes("index.merge.policy.floor_segment")
@@ -54,5 +56,23 @@ pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
                 .unwrap_or(default.merge.expunge_percent_allowed),
         },
         ..default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_largest_segment_of_nothing_is_not_set() {
+        let merged = |said: &str| {
+            let text = format!(r#"{{"index.merge.policy.max_merged_segment":"{said}"}}"#);
+            let settings = json::parse(text.as_bytes()).expect("JSON");
+            let settings = IndexSettings::parse(&settings).expect("a size");
+            shard_config(&settings).merge.segment_bytes_max
+        };
+        assert_eq!(merged("0"), MergeConfig::default().segment_bytes_max);
+        assert_eq!(merged("0b"), MergeConfig::default().segment_bytes_max);
+        assert_eq!(merged("7mb"), 7 << 20);
     }
 }
