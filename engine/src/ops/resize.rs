@@ -541,7 +541,7 @@ fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u3
         Resize::Clone => match asked.unwrap_or(from) {
             to if to == from => Ok(to),
             to => wrong(format!(
-                "the number of target shards ({to}) must be the same as the number of source \
+                "the number of target shards ({to}) must be the same as the number of  source \
                  shards ( {from})"
             )),
         },
@@ -562,27 +562,66 @@ fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u3
                 ]));
             };
             let routing = source.settings.routing_shard_count();
-            match to {
-                to if to <= from => wrong(format!(
-                    "the number of source shards [{from}] must be less that the number of target \
-                     shards [{to}]"
-                )),
-                to if !to.is_multiple_of(from) => wrong(format!(
-                    "the number of source shards [{from}] must be a factor of [{to}]"
-                )),
-                to if from > 1 && !routing.is_multiple_of(to) => wrong(format!(
-                    "the number of routing shards [{routing}] must be a multiple of the target \
-                     shards [{to}]"
-                )),
-                to => Ok(to),
-            }
+            split_into(from, to, routing)
         }
     }
+}
+
+/// Judges a split of `from` shards into `to`, in the order in which Elasticsearch looks.
+fn split_into(from: u32, to: u32, routing: u32) -> Result<u32> {
+    let wrong = |reason: String| Err(Error::illegal_argument(reason));
+    if to > from && !to.is_multiple_of(from) {
+        return wrong(format!("the number of source shards [{from}] must be a factor of [{to}]"));
+    }
+    if to < from && !from.is_multiple_of(to) {
+        return wrong(format!("the number of source shards [{from}] must be a multiple of [{to}]"));
+    }
+    if to < from {
+        return wrong(format!(
+            "the number of source shards [{from}] must be less that the number of target shards [{to}]"
+        ));
+    }
+    // One shard may be split into any number.
+    if from > 1 && !routing.is_multiple_of(to) {
+        let reason = format!(
+            "the number of routing shards [{routing}] must be a multiple of the target shards [{to}]"
+        );
+        return Err(Error::new(500, "illegal_state_exception", reason));
+    }
+    Ok(to)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_split_is_judged_in_elasticsearchs_order() {
+        for (from, to, routing) in
+            [(1, 1, 1024), (1, 7, 1024), (4, 4, 1024), (4, 8, 1024), (4, 12, 24)]
+        {
+            assert_eq!(split_into(from, to, routing).expect("possible"), to);
+        }
+        for (from, to, status, told) in [
+            (4, 6, 400, "the number of source shards [4] must be a factor of [6]"),
+            (4, 3, 400, "the number of source shards [4] must be a multiple of [3]"),
+            (
+                4,
+                2,
+                400,
+                "the number of source shards [4] must be less that the number of target shards [2]",
+            ),
+            (
+                4,
+                12,
+                500,
+                "the number of routing shards [1024] must be a multiple of the target shards [12]",
+            ),
+        ] {
+            let error = split_into(from, to, 1024).expect_err(told);
+            assert_eq!((error.status, error.reason.as_str()), (status, told));
+        }
+    }
 
     #[test]
     fn shards_divide_those_of_the_source_and_are_small_enough() {
