@@ -35,11 +35,13 @@ impl Copies {
     pub(super) fn parse(text: &str) -> Result<Self> {
         match text {
             "all" => Ok(Self::All),
-            text => match text.parse::<i64>() {
-                Ok(count @ 0..=0x7fff_ffff) => {
-                    Ok(Self::Count(u32::try_from(count).expect("in the range")))
-                }
-                Ok(_) => Err(Error::illegal_argument("shard count cannot be a negative value")),
+            text => match text.parse::<i32>() {
+                Ok(count) => match u32::try_from(count) {
+                    Ok(count) => Ok(Self::Count(count)),
+                    Err(_) => {
+                        Err(Error::illegal_argument("shard count cannot be a negative value"))
+                    }
+                },
                 Err(_) => {
                     let reason = format!("For input string: \"{text}\"");
                     let cause = Error::new(400, "number_format_exception", reason);
