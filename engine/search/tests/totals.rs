@@ -53,14 +53,19 @@ fn what_is_known_and_what_is_counted_are_not_added_up() {
     }
 }
 
-#[test]
-fn unions_are_counted_as_their_documents_are() {
+/// Documents of those words that each of them holds.
+fn corpus_of_words() -> Corpus {
     let doc = |at: usize| Doc {
         id: format!("d{at}"),
         body: (0..6).filter(|word| holds(*word, at)).map(|word| WORDS[word]).collect(),
         ..Doc::default()
     };
-    let corpus = Corpus::of(vec![(0..DOCS).map(doc).collect()]);
+    Corpus::of(vec![(0..DOCS).map(doc).collect()])
+}
+
+#[test]
+fn unions_are_counted_as_their_documents_are() {
+    let corpus = corpus_of_words();
     let view = corpus.view(false);
     for set in 1usize..64 {
         let words: Vec<usize> = (0..6).filter(|word| set >> word & 1 == 1).collect();
@@ -123,12 +128,7 @@ fn words_beside_ranges_are_counted_as_their_documents_are() {
 
 #[test]
 fn two_words_are_counted_as_their_documents_are() {
-    let doc = |at: usize| Doc {
-        id: format!("d{at}"),
-        body: (0..6).filter(|word| holds(*word, at)).map(|word| WORDS[word]).collect(),
-        ..Doc::default()
-    };
-    let corpus = Corpus::of(vec![(0..DOCS).map(doc).collect()]);
+    let corpus = corpus_of_words();
     let view = corpus.view(false);
     let clause = |word: usize| format!(r#"{{"match":{{"body":"{}"}}}}"#, WORDS[word]);
     // Alike common words and unlike ones, in either order; a third one, which is optional, changes nothing.

@@ -282,20 +282,20 @@ pub fn with_memory<F: Future<Output = ()>>(
     memory_bytes: usize,
     story: impl FnOnce(Client, env::budget::Lease) -> F,
 ) {
-    let sim = Sim::new(1);
-    let env = sim.env();
-    let (near, far) = sim.stream_pair();
-    sim.run(async {
-        let core = start_within(&env, memory_bytes).await.pop().expect("two cores");
-        let lease = core.shared().budget.lease();
-        serve(&env, core, None, far).await;
-        story(Client { stream: near, authorization: None }, lease).await;
-    });
+    within(memory_bytes, false, story);
 }
 
 /// The same on a node whose `elastic` has the password `secret`.
 pub fn with_security_within<F: Future<Output = ()>>(
     memory_bytes: usize,
+    story: impl FnOnce(Client, env::budget::Lease) -> F,
+) {
+    within(memory_bytes, true, story);
+}
+
+fn within<F: Future<Output = ()>>(
+    memory_bytes: usize,
+    is_secure: bool,
     story: impl FnOnce(Client, env::budget::Lease) -> F,
 ) {
     let sim = Sim::new(1);
@@ -304,8 +304,11 @@ pub fn with_security_within<F: Future<Output = ()>>(
     sim.run(async {
         let core = start_within(&env, memory_bytes).await.pop().expect("two cores");
         let lease = core.shared().budget.lease();
-        let security = security(&env, Audit::none()).await;
-        serve(&env, core, Some(security), far).await;
+        let security = match is_secure {
+            true => Some(security(&env, Audit::none()).await),
+            false => None,
+        };
+        serve(&env, core, security, far).await;
         story(Client { stream: near, authorization: None }, lease).await;
     });
 }
