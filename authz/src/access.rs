@@ -189,16 +189,26 @@ impl Access {
         let index = index.into();
         self.is_granted(action, alias)
             && self.layers.iter().all(|layer| {
-                let mut direct = layer.grants(action, index);
-                direct.next().is_some()
-                    || layer.grants_by_alias(action, index, alias).next().is_some()
+                let is_direct = || layer.grants(action, index).next().is_some();
+                if layer.strict {
+                    return is_direct();
+                }
+                let mut by_name = layer.grants(action, alias.into());
+                by_name.any(|grant| grant.may_lead_to(index))
+                    && (!self.is_by_grant()
+                        || is_direct()
+                        || layer.grants_by_alias(action, index, alias).next().is_some())
             })
     }
 
-    /// The same where an alias leads to the index, for the bearer of a token. What was granted must hold
-    /// the index **and** the alias; of the owner's roles it is enough that one writes the alias' very name.
-    /// A pattern that happens to fit the alias is not enough: who may name an alias must not be able to
-    /// widen what others granted.
+    /// The same where a name leads to the index, an alias or a data stream, and this name was asked for: a right
+    /// on the index is none on the names that lead there, and of a caller's roles those count alone that hold
+    /// the name ("Securing aliases" of Elasticsearch).
+    ///
+    /// For the bearer of a token there is more to it. What was granted must hold the index **and** the name.
+    /// Of the owner's roles one must hold the name, and one the index, or write the name out; both limit what
+    /// is seen. A pattern that happens to fit an alias is not enough: who may name an alias must not be able
+    /// to widen what others granted.
     ///
     /// # Errors
     /// The denial. It names the alias: what is behind it was not granted.
@@ -214,17 +224,53 @@ impl Access {
         }
     }
 
+    /// Is any of it granted by name, as that of a token?
+    fn is_by_grant(&self) -> bool {
+        self.layers.iter().any(|layer| layer.strict)
+    }
+
+    /// The sets of a layer's grants of which each must let a caller in who asks for an index, perhaps by another
+    /// name: what is seen lies in all of them.
+    fn ways<'l>(
+        &self,
+        layer: &'l Layer,
+        action: &str,
+        index: Name<'_>,
+        alias: Option<&str>,
+    ) -> Vec<Vec<&'l IndexGrant>> {
+        let direct = || layer.grants(action, index);
+        match alias {
+            None => vec![direct().collect()],
+            Some(_) if layer.strict => vec![direct().collect()],
+            Some(alias) => {
+                let by_name = layer.grants(action, alias.into());
+                let by_name: Vec<_> = by_name.filter(|grant| grant.may_lead_to(index)).collect();
+                if !self.is_by_grant() {
+                    return vec![by_name];
+                }
+                let written = layer.grants_by_alias(action, index, alias);
+                let own: Vec<_> = direct().chain(written).collect();
+                // More grants show more: what all of these show, those show too.
+                let is_of = |one: &&IndexGrant| own.iter().any(|other| std::ptr::eq(*one, *other));
+                match !by_name.is_empty() && by_name.iter().all(is_of) {
+                    true => vec![by_name],
+                    false => vec![by_name, own],
+                }
+            }
+        }
+    }
+
     fn reach(&self, action: &str, index: Name<'_>, alias: Option<&str>) -> Result<Limits, Denied> {
         let mut filters: Vec<Arc<Value>> = Vec::new();
         let mut fields: Rules = Vec::new();
         // The kinds of one layer, with all that the other layers ask for.
         let mut kinds: Vec<(Option<Arc<Value>>, Rules)> = Vec::new();
         let (mut filters_beside, mut fields_beside) = (Vec::new(), Vec::new());
-        for layer in &self.layers {
-            let mut grants: Vec<&IndexGrant> = layer.grants(action, index).collect();
-            if let (true, Some(alias)) = (grants.is_empty(), alias) {
-                grants.extend(layer.grants_by_alias(action, index, alias));
-            }
+        let sets = self.layers.iter().flat_map(|layer| {
+            let sets = self.ways(layer, action, index, alias).into_iter();
+            sets.map(|grants| (grants, layer.strict))
+        });
+        for (grants, strict) in sets {
             if grants.is_empty() {
                 return Err(self.denied(action, alias.or(Some(index.text)), Kind::Index));
             }
@@ -232,8 +278,8 @@ impl Access {
                 continue;
             }
             let filter = self.filter(&grants);
-            let rules = rules(&grants, layer.strict);
-            if layer.strict && kinds.is_empty() {
+            let rules = rules(&grants, strict);
+            if strict && kinds.is_empty() {
                 kinds = self.kinds(&grants);
                 if !kinds.is_empty() {
                     filters.extend(filter);
@@ -657,6 +703,66 @@ mod tests {
         assert!(by("sales", None, "sales-*").is_err(), "the scope does not hold the alias");
         assert!(by("sale?", None, "sales*").is_err(), "no role writes the alias");
         assert!(by("other", None, "sales*").is_err());
+    }
+
+    /// A role on an index opened each of its aliases, and limited what a role on the alias showed in full.
+    #[test]
+    fn roles_open_the_names_alone_that_they_hold() {
+        let mine = r#"{"term":{"a":1}}"#;
+        let by = |roles: &[(&str, Option<&str>)]| {
+            let entries = roles.iter().map(|(name, query)| entry(name, *query, None)).collect();
+            let access = access(vec![layer(entries)]);
+            let found = access.index_by_alias(SEARCH, "sales-2026", "year");
+            assert_eq!(access.sees_by_alias(SEARCH, "sales-2026", "year"), found.is_ok());
+            found.map(|seen| seen.filter.as_deref().cloned())
+        };
+        let denied = by(&[("sales-*", None)]).expect_err("the alias is not held");
+        assert_eq!(denied.indices, ["year"], "what is behind the alias is not told");
+        assert_eq!(by(&[("year", None), ("sales-*", Some(mine))]), Ok(None));
+        assert_eq!(
+            by(&[("ye*", Some(mine)), ("sales-*", None)]),
+            Ok(Some(json!({"term": {"a": 1}})))
+        );
+        // Each layer of a key holds it.
+        let both = |one: &str, other: &str| {
+            let layers = [one, other].map(|name| layer(vec![entry(name, None, None)]));
+            access(layers.into()).index_by_alias(SEARCH, "sales-2026", "year").is_ok()
+        };
+        assert!(both("year", "y*"));
+        assert!(!both("year", "sales-2026"));
+        // A data stream is a name, too: a right on what is behind it is none on the stream.
+        let backing = Name { text: ".ds-logs-1", stream: Some("logs") };
+        let held = |name: &str| {
+            let access = access(vec![layer(vec![entry(name, None, None)])]);
+            let by_name = access.index_by_alias(SEARCH, backing, "logs").is_ok();
+            (by_name, access.index(SEARCH, backing).is_ok())
+        };
+        assert_eq!(held("logs"), (true, true));
+        assert_eq!(held(".ds-logs-*"), (false, true));
+    }
+
+    /// What a token shows through an alias lies in what its owner's roles show by the alias and by the index.
+    #[test]
+    fn a_token_sees_through_an_alias_what_both_names_show() {
+        let (one, other) = (r#"{"term":{"a":1}}"#, r#"{"term":{"a":2}}"#);
+        let by = |roles: &[(&str, Option<&str>)]| {
+            let entries = roles.iter().map(|(name, query)| entry(name, *query, None)).collect();
+            let mut granted = layer(vec![entry("*", None, None)]);
+            granted.strict = true;
+            let access = access(vec![layer(entries), granted]);
+            let found = access.index_by_alias(SEARCH, "sales-2026", "year");
+            assert_eq!(access.sees_by_alias(SEARCH, "sales-2026", "year"), found.is_ok());
+            found.map(|seen| seen.filter.as_deref().cloned())
+        };
+        assert!(by(&[("sales-*", None)]).is_err(), "the owner is not let in by the alias");
+        assert!(by(&[("y*", None)]).is_err(), "a pattern that happens to fit");
+        let both = json!({"bool": {"filter": [{"term": {"a": 1}}, {"term": {"a": 2}}]}});
+        assert_eq!(by(&[("y*", Some(one)), ("sales-*", Some(other))]), Ok(Some(both)));
+        assert_eq!(
+            by(&[("y*", None), ("sales-*", Some(other))]),
+            Ok(Some(json!({"term": {"a": 2}})))
+        );
+        assert_eq!(by(&[("year", None), ("sales-*", Some(other))]), Ok(None), "it is written out");
     }
 
     #[test]

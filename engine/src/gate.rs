@@ -96,12 +96,6 @@ pub trait Gate {
         Vec::new()
     }
 
-    /// May the caller use this name, be it an alias, for `action`? Callers whose rights were granted by
-    /// names reach an index by the names alone that were granted.
-    fn through(&self, _action: &'static str, _alias: &str) -> bool {
-        true
-    }
-
     /// Is a right on an alias by its name a right on the indices behind it? So it is for roles. A grant to
     /// an application must hold the alias **and** each index: who may move an alias must not be able to
     /// widen what others granted.
@@ -109,8 +103,8 @@ pub trait Gate {
         true
     }
 
-    /// May the caller do `action` to `index` since this alias leads there, and what of it may be seen? For
-    /// those who may not by the index' own name.
+    /// May the caller do `action` to `index` by this alias or data stream, which leads there, and what of it may
+    /// be seen? A right on the index is none on the names that lead to it.
     ///
     /// # Errors
     /// The 403 to send, in words of the alias.
@@ -207,41 +201,22 @@ impl Warnings {
     }
 }
 
-/// May the caller do `action` to `index`, to which these aliases led? A role may name the index, or
-/// the alias alone; what was granted to an application holds both.
+/// May the caller do `action` to `index`, to which these names led ([`crate::index::resolve::Resolved::via`])?
+///
+/// Each of them must be granted, for the documents of all their filters are found, and a caller is answered in
+/// words of the names it asked for: that they lead to this index is nothing that was granted. Where what is seen by
+/// several differs, no single one holds for what they lead to together; whoever asked for the index itself, too,
+/// sees of it what is seen by its own name.
 ///
 /// # Errors
 /// The 403 to send.
 pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -> Result<Limits> {
-    // Whoever came by an alias and may not ask for the index is answered in words of the alias: that it leads
-    // to this index is nothing that was granted.
-    if !via.is_empty() && !gate.sees(action, index) {
-        return through_aliases(gate, action, index, via);
-    }
-    let limits = gate.index(action, index)?;
-    match via.iter().find(|alias| !gate.through(action, alias)) {
-        None => Ok(limits),
-        Some(alias) => {
-            let reason = format!("action [{action}] is not granted on the alias [{alias}]");
-            Err(Error::new(403, "security_exception", reason))
-        }
-    }
-}
-
-/// What the aliases allow, of which there is one, that led to an index on which the caller has no right by
-/// its own name: each of them must be granted, for the documents of all their filters are found. Where their
-/// limits differ, no single one holds for what they lead to together.
-fn through_aliases(
-    gate: &dyn Gate,
-    action: &'static str,
-    index: &str,
-    via: &[String],
-) -> Result<Limits> {
+    let is_own = via.is_empty() || via.iter().any(|name| name == index);
     let mut granted: Option<Limits> = None;
-    for alias in via {
+    for alias in via.iter().filter(|name| *name != index) {
         let limits = gate.index_by_alias(action, index, alias)?;
         match &granted {
-            Some(known) if known.key != limits.key => {
+            Some(known) if known.key != limits.key && !is_own => {
                 let reason = format!(
                     "action [{action}] is granted with other limits on the alias [{alias}] than on \
                      another alias of the same index: ask for one of them at a time"
@@ -252,8 +227,8 @@ fn through_aliases(
         }
     }
     match granted {
-        Some(limits) => Ok(limits),
-        None => gate.index(action, index),
+        Some(limits) if !is_own => Ok(limits),
+        _ => gate.index(action, index),
     }
 }
 
@@ -268,14 +243,9 @@ pub fn sees<'a>(
         gate.sees(action, name)
             && (gate.trusts_aliases()
                 || names.alias(name).is_none_or(|behind| {
-                    behind.iter().all(|one| leads(gate, action, &one.index, name))
+                    behind.iter().all(|one| gate.sees_by_alias(action, &one.index, name))
                 }))
     }
-}
-
-/// Does the caller reach an index to which this alias leads?
-pub fn leads(gate: &dyn Gate, action: &'static str, index: &str, alias: &str) -> bool {
-    gate.sees(action, index) || gate.sees_by_alias(action, index, alias)
 }
 
 /// What a caller named.
@@ -307,18 +277,13 @@ pub fn told<N: Names>(gate: &dyn Gate, asked: &Named<'_, N>, error: Error) -> Er
         };
         let Err(denied) = gate.index(action, &name) else {
             // The name was granted, and not all that it leads to: an error may speak of that.
-            let closed = behind.iter().find(|index| !leads(gate, action, index, &name));
+            let closed = behind.iter().find(|index| !gate.sees_by_alias(action, index, &name));
             match closed.and_then(|index| gate.index_by_alias(action, index, &name).err()) {
                 Some(denied) => return denied,
                 None => continue,
             }
         };
-        // What is behind the name may be granted by itself.
-        let reaches = !behind.is_empty()
-            && gate.through(action, &name)
-            && behind.iter().all(|index| gate.sees(action, index));
-        let is_there = !behind.is_empty() || names.index(&name).is_some();
-        if is_there && !reaches {
+        if !behind.is_empty() || names.index(&name).is_some() {
             return denied;
         }
     }
@@ -471,5 +436,7 @@ mod tests {
         assert_eq!(asked(&[]), (Err("not [a-1]".to_owned()), 1));
         assert_eq!(asked(&["other"]), (Err("not [other]".to_owned()), 1));
         assert_eq!(asked(&["way", "other"]), (Err("not [other]".to_owned()), 1));
+        // Its own name was asked for, too.
+        assert_eq!(asked(&["way", "a-1"]), (Err("not [a-1]".to_owned()), 1));
     }
 }

@@ -446,12 +446,8 @@ impl<E: Env> Gate for Door<E> {
         self.made.take()
     }
 
-    fn through(&self, action: &'static str, alias: &str) -> bool {
-        self.access.is_granted(action, alias)
-    }
-
     fn index_by_alias(&self, action: &'static str, index: &str, alias: &str) -> Result<Limits> {
-        if self.trusts_aliases() {
+        if self.trusts_aliases() && action.starts_with("cluster:") {
             return self.index(action, alias);
         }
         by_stream(&self.core, index, |name| self.access.index_by_alias(action, name, alias))
@@ -460,7 +456,7 @@ impl<E: Env> Gate for Door<E> {
     }
 
     fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
-        match self.trusts_aliases() {
+        match self.trusts_aliases() && action.starts_with("cluster:") {
             true => self.sees(action, alias),
             false => {
                 by_stream(&self.core, index, |name| self.access.sees_by_alias(action, name, alias))
@@ -575,12 +571,8 @@ impl<E: Env> Gate for Lasting<E> {
         audit::made(self.keeper.audit(), now_ms, &self.facts, &[(making, name.to_owned())]);
     }
 
-    fn through(&self, action: &'static str, alias: &str) -> bool {
-        self.access().is_ok_and(|access| access.is_granted(action, alias))
-    }
-
     fn index_by_alias(&self, action: &'static str, index: &str, alias: &str) -> Result<Limits> {
-        if self.trusts_aliases() {
+        if self.trusts_aliases() && action.starts_with("cluster:") {
             return self.index(action, alias);
         }
         let access = self.access()?;
@@ -590,7 +582,7 @@ impl<E: Env> Gate for Lasting<E> {
     }
 
     fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
-        match self.trusts_aliases() {
+        match self.trusts_aliases() && action.starts_with("cluster:") {
             true => self.sees(action, alias),
             false => self.access().is_ok_and(|access| {
                 by_stream(&self.core, index, |name| access.sees_by_alias(action, name, alias))

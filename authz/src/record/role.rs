@@ -174,7 +174,12 @@ impl IndexGrant {
     pub fn holds_by_alias(&self, action: &str, index: Name<'_>, alias: &str) -> bool {
         self.names.iter().any(|name| name.text() == alias)
             && self.holds(action, alias)
-            && (self.restricted || !is_restricted(index.text))
+            && self.may_lead_to(index)
+    }
+
+    /// May another name that is granted lead to this index?
+    pub fn may_lead_to(&self, index: Name<'_>) -> bool {
+        self.restricted || !is_restricted(index.text)
     }
 }
 

@@ -91,7 +91,8 @@ pub struct Resolved {
     pub filters: Vec<Value>,
     /// Search routing of the aliases that led here; empty where some way led here without one.
     pub routing: Vec<String>,
-    /// The aliases that led here; empty where the index itself was named, too.
+    /// The aliases and data streams that led here; none where a pattern met the index itself, which says all. Where
+    /// the index itself was named or met, too, those that were written out, and at last its own name.
     pub via: Vec<String>,
 }
 
@@ -407,7 +408,7 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Parts for Reading<'_, N, S, P>
             )));
         }
         if let Some(indices) = stream {
-            indices.iter().for_each(|index| add(index, Way::default()));
+            indices.iter().for_each(|index| add(index, Way::of_stream(name)));
             return Ok(());
         }
         if let Some(targets) = targets {
@@ -436,7 +437,7 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
                 && let Some(facts) = names.index(name)
             {
                 let shows = pattern.shows(name, facts.hidden, self.call);
-                if shows && self.meet(name, facts, None, excludes) {
+                if shows && self.meet(name, facts, &By::Name, excludes) {
                     met = true;
                 } else {
                     others.push((name, facts));
@@ -454,7 +455,7 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
             for name in names.stream(stream).unwrap_or_default() {
                 self.effort.look().await;
                 if let Some(facts) = names.index(&name) {
-                    met |= self.meet(&name, facts, None, excludes);
+                    met |= self.meet(&name, facts, &By::Stream(stream), excludes);
                 }
             }
         }
@@ -465,7 +466,7 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
                 for (alias, target) in names.aliases_of(name) {
                     self.effort.look().await;
                     if pattern.shows(&alias, target.is_hidden, self.call) {
-                        met |= self.meet(name, facts, Some((&alias, &target)), excludes);
+                        met |= self.meet(name, facts, &By::Alias(&alias, &target), excludes);
                     }
                 }
             }
@@ -481,30 +482,26 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
                 if let Some(facts) = names.index(&target.index)
                     && pattern.shows(alias, target.is_hidden, self.call)
                 {
-                    let way = Some((alias, &target));
-                    met |= self.meet(&target.index, facts, way, excludes);
+                    let by = By::Alias(alias, &target);
+                    met |= self.meet(&target.index, facts, &by, excludes);
                 }
             }
         }
         met
     }
 
-    /// A pattern met an index, perhaps through an alias. True where the caller may see it: then it is
-    /// added, unless it is excluded, which needs no right.
-    fn meet(
-        &mut self,
-        index: &str,
-        facts: Facts,
-        alias: Option<(&str, &AliasTarget)>,
-        excludes: bool,
-    ) -> bool {
+    /// A pattern met an index. True where the caller may see the name that led there: then it is added, unless
+    /// it is excluded, which needs no right.
+    fn meet(&mut self, index: &str, facts: Facts, by: &By<'_>, excludes: bool) -> bool {
         let options = self.call.options;
         if !(if facts.open { options.expand_open } else { options.expand_closed }) {
             return false;
         }
-        // A role may name the alias alone.
         let sees = &self.sees;
-        let is_seen = || sees(index) || alias.is_some_and(|(alias, _)| sees(alias));
+        let is_seen = || match by {
+            By::Name => sees(index),
+            By::Alias(name, _) | By::Stream(name) => sees(name),
+        };
         if excludes {
             self.excluded.get_or_insert_default().indices.insert(index.to_owned());
             // Whether one may be seen is asked only where that makes an error.
@@ -513,16 +510,29 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
         if !is_seen() {
             return false;
         }
-        let way = alias.map(|(alias, target)| Way::by_wildcard(alias, target));
         self.found.add_once(Met {
             index: index.to_owned(),
             by: None,
-            way: Some(way.unwrap_or_default()),
+            way: Some(match by {
+                By::Name => Way::default(),
+                By::Alias(alias, target) => Way::by_wildcard(alias, target),
+                By::Stream(stream) => Way::of_stream(stream),
+            }),
             // Whoever asks for closed ones meets them.
             shut: shut(facts, self.call),
         });
         true
     }
+}
+
+/// What a pattern met that leads to an index.
+enum By<'a> {
+    /// The index itself.
+    Name,
+    /// An alias of it.
+    Alias(&'a str, &'a AliasTarget),
+    /// The data stream that it is part of.
+    Stream(&'a str),
 }
 
 /// The id of an index that is closed, where the call refuses such.

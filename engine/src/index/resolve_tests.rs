@@ -265,7 +265,8 @@ fn wildcards_name_only_what_the_caller_may_see() {
 #[test]
 fn writes_go_to_one_index() {
     let write = |name| resolve_one(&Sample, name, 0, Purpose::Write);
-    let one = One::Index { name: "a1".into(), routing: None, is_alias: true, is_stream: false };
+    let one =
+        One::Index { name: "a1".into(), routing: None, via: Some("one".into()), is_stream: false };
     assert_eq!(write("one"), Ok(one));
     assert!(
         write("both").expect_err("two indices").reason.starts_with("no write index is defined")
@@ -412,6 +413,26 @@ fn others_have_their_turn_while_an_expression_is_read() {
         let left = asked.get().max(many.asked.get());
         assert!(longest.get().max(left) <= 64, "{which}: {}", longest.get());
     }
+}
+
+/// A pattern that met an alias found what is behind it for whoever may see the index, not the alias; and an alias
+/// that was written out beside its index was not asked for.
+#[test]
+fn what_led_to_an_index_is_what_the_caller_may_ask_for() {
+    let by = |expression: &str, seen: &[&str]| {
+        let call = Call::new(IndicesOptions::default());
+        let found = resolve(&Sample, expression, call, 0, |name| seen.contains(&name));
+        let found = found.expect("resolves").into_iter();
+        found.map(|one| format!("{} {}", one.index, one.via.join("+"))).collect::<Vec<_>>()
+    };
+    assert_eq!(by("on*", &["a1"]), Vec::<String>::new());
+    assert_eq!(by("on*", &["one"]), ["a1 one"]);
+    assert_eq!(by("*", &["both"]), ["a1 both", "a2 both"]);
+    assert_eq!(by("*", &["a1", "both"]), ["a1 ", "a2 both"]);
+    assert_eq!(by("*1,o*", &["a1", "one"]), ["a1 "]);
+    assert_eq!(by("one,a1", &[]), ["a1 one+a1"]);
+    assert_eq!(by("a1,both,o*", &["one"]), ["a1 both+a1", "a2 both"]);
+    assert_eq!(by("both,one", &[]), ["a1 both+one", "a2 both"]);
 }
 
 /// Patterns that meet the same names filled the memory with them.

@@ -23,7 +23,7 @@ pub fn resolve_one(
         return Ok(One::Index {
             name: name.into_owned(),
             routing: None,
-            is_alias: false,
+            via: None,
             is_stream: false,
         });
     }
@@ -68,7 +68,8 @@ pub fn resolve_one(
     }
     // A single document is where it was written to, whoever asks for it.
     let routing = target.index_routing.clone();
-    Ok(One::Index { name: target.index.clone(), routing, is_alias: true, is_stream: false })
+    let via = Some(name.into_owned());
+    Ok(One::Index { name: target.index.clone(), routing, via, is_stream: false })
 }
 
 /// The index of a data stream that a single document goes to, or is read from.
@@ -83,7 +84,8 @@ fn stream_one(name: &str, indices: &[String], purpose: Purpose) -> Result<One> {
             )));
         }
     };
-    Ok(One::Index { name: found.clone(), routing: None, is_alias: false, is_stream: true })
+    let via = Some(name.to_owned());
+    Ok(One::Index { name: found.clone(), routing: None, via, is_stream: true })
 }
 
 /// What a single index is wanted for.
@@ -104,8 +106,8 @@ pub enum One {
         name: String,
         /// The alias's routing.
         routing: Option<String>,
-        /// The name was an alias.
-        is_alias: bool,
+        /// The alias or data stream that led to it.
+        via: Option<String>,
         /// The name was a data stream.
         is_stream: bool,
     },

@@ -281,10 +281,16 @@ impl<E: Env> Core<E> {
         for index in indices {
             for alias in index.aliases.keys() {
                 spawn.yield_if_needed().await;
-                if fits(names, alias) && !removed.contains(&**alias) {
-                    gate.index(ACTION, alias)?;
-                    removed.insert(alias.to_string());
+                if !fits(names, alias) || removed.contains(&**alias) {
+                    continue;
                 }
+                // Who writes a name is refused by it; a pattern meets what its caller may ask for.
+                if names.iter().any(|name| **name == **alias) {
+                    gate.index(ACTION, alias)?;
+                } else if !gate.sees(ACTION, alias) {
+                    continue;
+                }
+                removed.insert(alias.to_string());
             }
         }
         let found = !removed.is_empty();

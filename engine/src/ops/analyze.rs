@@ -65,9 +65,8 @@ impl<E: Env> Core<E> {
                 None
             }
             Some(written) => match self.named(gate, written)? {
-                One::Index { name, .. } => {
-                    let via: Vec<String> =
-                        (name != written).then(|| written.to_owned()).into_iter().collect();
+                One::Index { name, via, .. } => {
+                    let via: Vec<String> = via.into_iter().collect();
                     let limits = gate::ask(gate, ACTION, &name, &via)
                         .map_err(|error| self.told(gate, written, error))?;
                     let index = self.state().index(&name).cloned();

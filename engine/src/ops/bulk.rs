@@ -343,13 +343,14 @@ impl<E: Env> Core<E> {
             if item.action == WriteAction::Update
                 && seen.as_ref().is_none_or(|(known, _)| !std::ptr::eq(*known, target))
             {
-                seen = Some((target, limited::sight(gate, &target.index.name, &target.via)));
+                seen =
+                    Some((target, limited::sight(gate, &target.index.name, target.via.as_slice())));
             }
             let sight = seen.as_ref().map(|(_, sight)| sight);
             let read = sight.and_then(|sight| sight.as_ref().ok());
             let limits = match is_known {
                 true => Ok(None),
-                false => limited::ask(gate, item.action, &target.index.name, &target.via),
+                false => limited::ask(gate, item.action, &target.index.name, target.via.as_slice()),
             };
             let admitted = match limits {
                 Ok(None) => {

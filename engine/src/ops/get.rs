@@ -135,11 +135,9 @@ impl<E: Env> Core<E> {
         request: &GetRequest,
     ) -> Result<(Aim, Sent<Option<shard::Found>>)> {
         let now_ms = self.now_ms();
-        let (name, alias_routing, is_alias) =
-            one_to_read(gate, action, state, &request.index, now_ms)?;
+        let (name, alias_routing, via) = one_to_read(gate, action, state, &request.index, now_ms)?;
         let asked = Named { action, expression: &request.index, names: state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let via = is_alias.then(|| request.index.clone());
         let limits = gate::ask(gate, action, &name, via.as_slice()).map_err(told)?;
         let Some(index) = state.index(&name) else {
             return Err(Error::index_not_found(&name, "index_expression"));
@@ -433,8 +431,8 @@ fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> 
     Ok(Some(Bytes::from(filtered)))
 }
 
-/// The one index that a document is read from, with the routing of the alias that led there, and
-/// whether one did.
+/// The one index that a document is read from, with the routing of the alias that led there, and the name of
+/// the alias or data stream that did.
 ///
 /// # Errors
 /// A name of several indices, of none, or of a closed one, in Elasticsearch's words; what the gate says.
@@ -444,12 +442,12 @@ pub(super) fn one_to_read(
     state: &cluster::State,
     expression: &str,
     now_ms: i64,
-) -> Result<(String, Option<String>, bool)> {
+) -> Result<(String, Option<String>, Option<String>)> {
     let asked = Named { action, expression, names: state, now_ms };
     let one = resolve_one(state, expression, now_ms, Purpose::Read)
         .map_err(|error| gate::told(gate, &asked, error))?;
     match one {
-        One::Index { name, routing, is_alias, .. } => Ok((name, routing, is_alias)),
+        One::Index { name, routing, via, .. } => Ok((name, routing, via)),
         One::Missing { name } => {
             // Whoever may not see the name learns nothing of it.
             gate.index(action, &name)?;

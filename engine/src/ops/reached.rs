@@ -12,7 +12,7 @@ use mapping::Mapping;
 
 use super::filters;
 use crate::error::{Error, Result};
-use crate::gate::{Fields, Gate, Limits};
+use crate::gate::{self, Fields, Gate, Limits};
 
 /// The action that shows documents.
 pub(crate) const READ: &str = "indices:data/read/search";
@@ -22,7 +22,7 @@ pub(crate) const READ: &str = "indices:data/read/search";
 pub(crate) struct Reached {
     /// The index.
     pub index: Arc<Index>,
-    /// The aliases that led to it.
+    /// The aliases and data streams that led to it ([`crate::index::resolve::Resolved::via`]).
     pub via: Vec<String>,
     /// What may be seen of it by the action that was asked for.
     pub limits: Limits,
@@ -92,18 +92,21 @@ impl Reached {
 
     /// What may be seen of it, by each of its rights that tell; none where all is seen.
     pub fn seen(&self, gate: &dyn Gate) -> Vec<Limits> {
-        let both = [Some(self.limits.clone()), self.reading(gate)].into_iter().flatten();
+        let both = std::iter::once(self.limits.clone()).chain(self.reading(gate));
         both.filter(|limits| !limits.is_unlimited()).collect()
     }
 
-    /// What the caller reads of it; none who reads nothing.
-    fn reading(&self, gate: &dyn Gate) -> Option<Limits> {
+    /// What the caller reads of it, by each name that led here and by which it reads, else by its own; none who
+    /// reads nothing.
+    fn reading(&self, gate: &dyn Gate) -> Vec<Limits> {
         let index = &*self.index.name;
-        if gate.sees(READ, index) {
-            return gate.index(READ, index).ok();
+        let ask = |name: &str| gate::ask(gate, READ, index, &[name.to_owned()]).ok();
+        let by_names: Vec<Limits> = self.via.iter().filter_map(|name| ask(name)).collect();
+        if !by_names.is_empty() {
+            return by_names;
         }
-        let alias = self.via.iter().find(|alias| gate.sees_by_alias(READ, index, alias))?;
-        gate.index_by_alias(READ, index, alias).ok()
+        // A refusal would be noted, so it is asked first whether there is one.
+        gate.sees(READ, index).then(|| ask(index)).flatten().into_iter().collect()
     }
 }
 

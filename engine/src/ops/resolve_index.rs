@@ -367,7 +367,7 @@ impl<P: AsyncFn()> Named<'_, P> {
 
     /// Who was granted the name of an alias was not granted all that it leads to.
     fn reached(&self, name: &str, members: &[Arc<str>]) -> Vec<String> {
-        let leads = |index: &&Arc<str>| gate::leads(self.gate, RESOLVE, index, name);
+        let leads = |index: &&Arc<str>| self.gate.sees_by_alias(RESOLVE, index, name);
         members.iter().filter(leads).map(ToString::to_string).collect()
     }
 }

@@ -201,11 +201,7 @@ impl<E: Env> Core<E> {
         let old = match &target {
             Target::Alias(old) | Target::Stream(_, old) => Arc::clone(old),
         };
-        let via = match &target {
-            Target::Alias(_) => std::slice::from_ref(&request.target),
-            Target::Stream(..) => &[],
-        };
-        gate::ask(gate, ACTION, &old.name, via)?;
+        gate::ask(gate, ACTION, &old.name, std::slice::from_ref(&request.target))?;
         block::check_cluster_of(&state, [&*old.name], Level::MetadataWrite)?;
         block::check(&old, Level::MetadataWrite)?;
         let mut generation = 0;

@@ -216,3 +216,60 @@ fn a_token_does_not_learn_what_is_behind_an_alias() {
         assert_eq!(at(&all[0], &["indices"]), &json::json!(["hidden-one", "sales-1"]));
     });
 }
+
+/// A token whose index bore another alias was refused by each pattern that met the alias, which said its name.
+#[test]
+fn patterns_meet_no_alias_that_was_not_granted() {
+    with_oauth(|mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("*", "all")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/a-1/_doc/1?refresh=true", r#"{"n":1}"#).await;
+        client.good("PUT", "/a-1/_alias/merger-with-acme", "").await;
+        let calls = [
+            ("GET", "/NAME/_search", ""),
+            ("GET", "/NAME/_search?expand_wildcards=all", ""),
+            ("GET", "/NAME/_count", ""),
+            ("GET", "/NAME/_mapping", ""),
+            ("GET", "/NAME/_settings", ""),
+            ("GET", "/NAME/_field_caps?fields=*", ""),
+            ("GET", "/NAME/_validate/query", ""),
+            ("GET", "/NAME/_stats", ""),
+            ("GET", "/NAME", ""),
+            ("GET", "/_cat/count/NAME?h=count", ""),
+            ("POST", "/NAME/_refresh", ""),
+            ("POST", "/NAME/_flush", ""),
+            ("POST", "/NAME/_delete_by_query", r#"{"query":{"match_none":{}}}"#),
+            ("POST", "/_reindex", r#"{"source":{"index":"NAME"},"dest":{"index":"a-1"}}"#),
+            ("POST", "/_msearch", "{\"index\":\"NAME\"}\n{\"size\":0}\n"),
+            ("POST", "/_aliases", r#"{"actions":[{"remove":{"index":"a-1","alias":"NAME"}}]}"#),
+            ("DELETE", "/a-1/_alias/NAME", ""),
+        ];
+        let token = token(&mut client, &app, "ann", "index:a-*:all").await;
+        client.authorize(Some(&token));
+        // What took how long is no part of what is told, nor is the pattern that was sent.
+        let bare = |text: &str, name: &str| {
+            let text = text.replace(name, "NAME");
+            let parts = text.split(',').filter(|part| !part.contains("\"took\""));
+            parts.collect::<Vec<_>>().join(",")
+        };
+        for (method, target, body) in calls {
+            let mut told = Vec::new();
+            for name in ["zz*", "me*", "*acme"] {
+                let (target, body) = (target.replace("NAME", name), body.replace("NAME", name));
+                let answer = client.call(method, &target, &body).await;
+                let text = answer.text();
+                assert!(!text.contains("merger"), "{method} {target} {body}: {text}");
+                assert_eq!(challenge(&answer), None, "{method} {target} {body}: {text}");
+                told.push((answer.status, bare(&text, name)));
+            }
+            assert_eq!(told[0], told[1], "{method} {target}");
+            assert_eq!(told[0], told[2], "{method} {target}");
+        }
+        // What a pattern meets by a name that was granted is there, whatever else bears the pattern's letters.
+        let own = client.good("GET", "/a-*/_count", "").await;
+        let found = client.good("GET", "/a-*,me*/_search", "").await;
+        assert_eq!(at(&found, &["hits", "total", "value"]), at(&own, &["count"]));
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("GET", "/a-1/_alias/merger-with-acme", "").await;
+    });
+}

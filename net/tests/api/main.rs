@@ -12,6 +12,7 @@ mod awaited;
 mod blocked;
 mod bounded;
 mod browser;
+mod by_names;
 mod cat;
 mod closed;
 mod closed_figures;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use base::hash::Set;
+use base::hash::{Map, Set};
 use json::Value;
 
 use super::effort::Effort;
@@ -36,6 +36,7 @@ pub(super) struct Met {
 pub(super) struct Way {
     filter: Option<Value>,
     routing: Option<String>,
+    /// The alias or data stream.
     alias: Option<String>,
 }
 
@@ -47,6 +48,11 @@ impl Way {
             routing: target.search_routing.clone(),
             alias: Some(alias.to_owned()),
         }
+    }
+
+    /// That of a data stream.
+    pub fn of_stream(stream: &str) -> Self {
+        Self { alias: Some(stream.to_owned()), ..Self::default() }
     }
 
     /// The alias's routing leads a search only where the alias itself was named.
@@ -122,8 +128,8 @@ impl Found {
         effort: &mut Effort<'_, impl AsyncFn()>,
     ) -> Result<Vec<Resolved>> {
         let mut list: Vec<Resolved> = Vec::new();
-        // Where an index stands, and the aliases that led to it.
-        let mut places: BTreeMap<String, (usize, Set<String>)> = BTreeMap::new();
+        // Where an index stands, and what led to it.
+        let mut places: BTreeMap<String, (usize, Led)> = BTreeMap::new();
         let mut led: Set<String> = Set::default();
         if self.list.iter().any(|met| met.way.is_none()) {
             for met in self.list.iter().filter(|met| met.way.is_some()) {
@@ -145,21 +151,68 @@ impl Found {
                 Some(uuid) => return Err(closed(&met.index, uuid)),
                 None => {}
             }
+            let is_written = met.by.is_some();
             match places.get_mut(&met.index) {
-                Some((place, via)) => also(&mut list[*place], via, way),
+                Some((place, ways)) => {
+                    ways.add(way.alias.as_deref(), is_written);
+                    also(&mut list[*place], way);
+                }
                 None => {
-                    let via = way.alias.iter().cloned().collect();
-                    places.insert(met.index.clone(), (list.len(), via));
+                    let mut ways = Led::default();
+                    ways.add(way.alias.as_deref(), is_written);
+                    places.insert(met.index.clone(), (list.len(), ways));
                     list.push(Resolved {
                         routing: values(&way),
                         filters: way.filter.into_iter().collect(),
-                        via: way.alias.into_iter().collect(),
+                        via: Vec::new(),
                         index: met.index,
                     });
                 }
             }
         }
+        for (index, (place, ways)) in places {
+            effort.look().await;
+            list[place].via = ways.names(&index);
+        }
         Ok(list)
+    }
+}
+
+/// What led to one index.
+#[derive(Default)]
+struct Led {
+    /// Its own name did.
+    own: bool,
+    /// Aliases and data streams, in order, each once, and whether it was written out.
+    others: Vec<(String, bool)>,
+    places: Map<String, usize>,
+}
+
+impl Led {
+    /// One more way, by another name than the index' own where there is one.
+    fn add(&mut self, other: Option<&str>, is_written: bool) {
+        let Some(name) = other else {
+            self.own = true;
+            return;
+        };
+        match self.places.get(name) {
+            Some(&place) => self.others[place].1 |= is_written,
+            None => {
+                self.places.insert(name.to_owned(), self.others.len());
+                self.others.push((name.to_owned(), is_written));
+            }
+        }
+    }
+
+    /// The names by which the caller came ([`Resolved::via`]).
+    fn names(self, index: &str) -> Vec<String> {
+        let own = self.own;
+        let others = self.others.into_iter().filter(|(_, is_written)| *is_written || !own);
+        let mut names: Vec<String> = others.map(|(name, _)| name).collect();
+        if own && !names.is_empty() {
+            names.push(index.to_owned());
+        }
+        names
     }
 }
 
@@ -174,16 +227,9 @@ fn values(way: &Way) -> Vec<String> {
     values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
 }
 
-/// Another way to a known index, to which `via` led before.
-fn also(known: &mut Resolved, via: &mut Set<String>, way: Way) {
+/// Another way to a known index.
+fn also(known: &mut Resolved, way: Way) {
     let values = values(&way);
-    match way.alias {
-        None => known.via.clear(),
-        Some(alias) if !known.via.is_empty() && via.insert(alias.clone()) => {
-            known.via.push(alias);
-        }
-        Some(_) => {}
-    }
     // A way without a filter shows everything; one without routing leads to all shards.
     match way.filter {
         None => known.filters.clear(),

@@ -64,8 +64,8 @@ pub(super) struct Target {
     pub(super) routing: Option<String>,
     /// The name was a data stream.
     pub(super) stream: Option<Arc<DataStream>>,
-    /// The alias that led here.
-    pub(super) via: Vec<String>,
+    /// The alias or data stream that led here.
+    pub(super) via: Option<String>,
     /// Why the index takes no writes; told where nothing is wrong with the item itself.
     pub(super) blocked: Option<Error>,
 }
@@ -102,18 +102,18 @@ impl<E: Env> Core<E> {
         let asked = Named { action, expression: &item.index, names: &*known, now_ms };
         let told = |error| gate::told(gate, &asked, error);
         let mut one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
-        if let One::Index { name, is_stream: true, .. } = &one
+        if let One::Index { name, via, is_stream: true, .. } = &one
             && let stream = state.data_streams.get(item.index.as_str())
             && let Some(stream) = stream.or_else(|| state.data_stream_of(name))
             && stream.rollover_on_write
         {
             // Only who may write makes the stream roll over.
-            gate::ask(gate, action, name, std::slice::from_ref(&item.index)).map_err(told)?;
+            gate::ask(gate, action, name, via.as_slice()).map_err(told)?;
             self.roll_for_write(gate, &stream.name.clone()).await?;
             state = self.state();
             one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
         }
-        let (name, routing, is_stream) = match one {
+        let (name, routing, via, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
                 if item.require_alias
                     && !state.aliases.contains_key(name.as_str())
@@ -131,7 +131,7 @@ impl<E: Env> Core<E> {
                 .with("index_uuid", "_na_")
                 .with("index", item.index.as_str()));
             }
-            One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
+            One::Index { name, routing, via, is_stream } => (name, routing, via, is_stream),
             One::Missing { name } => {
                 if !makes {
                     gate.index(action, &name)?;
@@ -144,17 +144,14 @@ impl<E: Env> Core<E> {
                 self.auto_create(gate, &item.index, &name, only_stream).await?;
                 // A template may have made a data stream of it.
                 match resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)? {
-                    One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
+                    One::Index { name, routing, via, is_stream } => (name, routing, via, is_stream),
                     One::Missing { name } => {
                         return Err(Error::index_not_found(&name, "index_or_alias"));
                     }
                 }
             }
         };
-        // A role may name the alias alone.
-        let via: Vec<String> =
-            (name != item.index).then(|| item.index.clone()).into_iter().collect();
-        gate::ask(gate, action, &name, &via).map_err(told)?;
+        gate::ask(gate, action, &name, via.as_slice()).map_err(told)?;
         if item.require_data_stream && !is_stream {
             return Err(data_stream::is_none(&item.index));
         }

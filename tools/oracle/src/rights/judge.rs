@@ -24,13 +24,6 @@ pub struct Layer {
     pub strict: bool,
 }
 
-impl Layer {
-    /// By which name its entries count, where a name leads to an index.
-    fn name_of<'n>(&self, (name, index): (&'n str, &'n str)) -> &'n str {
-        if self.strict { index } else { name }
-    }
-}
-
 /// Which indices there are, and their documents.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
@@ -203,16 +196,67 @@ impl Rights {
             .all(|layer| layer.entries.iter().any(|entry| self.grants(entry, action, name)))
     }
 
-    /// May a token's bearer do this to an index since this alias leads there? What was granted holds both;
-    /// the owner's roles, which come first, write the alias.
-    pub fn may_by_alias(&self, action: Action, index: &str, alias: &str) -> bool {
-        self.layers.iter().enumerate().all(|(at, layer)| {
-            let mut entries = layer.entries.iter();
-            match at {
-                0 => entries.any(|entry| entry.writes(alias) && self.grants(entry, action, alias)),
-                _ => entries.any(|entry| self.grants(entry, action, index)),
+    /// The sets of a layer's entries that count where a name, which may be its own, leads to an index. Each
+    /// must hold something, and each limits what is seen. A right on an index is none on what leads to it. What
+    /// was granted to an application counts on the index; of its owner's roles some hold the alias, and some
+    /// the index or write the alias.
+    fn sets<'l>(
+        &self,
+        layer: &'l Layer,
+        action: Action,
+        (name, index): (&str, &str),
+    ) -> Vec<Vec<&'l Entry>> {
+        let of = |name: &str| {
+            let entries = layer.entries.iter();
+            entries.filter(|entry| self.grants(entry, action, name)).collect::<Vec<_>>()
+        };
+        if layer.strict || name == index {
+            return vec![of(index)];
+        }
+        let by_name = of(name);
+        if !self.layers.iter().any(|layer| layer.strict) {
+            return vec![by_name];
+        }
+        let mut own = of(index);
+        own.extend(by_name.iter().filter(|entry| entry.writes(name)));
+        vec![by_name, own]
+    }
+
+    /// May this be done to an index by a name, an alias or a data stream, that leads there?
+    pub fn may_by(&self, action: Action, names: (&str, &str)) -> bool {
+        let strict = self.layers.iter().filter(|layer| layer.strict);
+        let holds = |layer: &Layer, name: &str| {
+            layer.entries.iter().any(|entry| self.grants(entry, action, name))
+        };
+        strict.into_iter().all(|layer| holds(layer, names.0))
+            && self
+                .layers
+                .iter()
+                .all(|layer| self.sets(layer, action, names).iter().all(|set| !set.is_empty()))
+    }
+
+    /// What limits documents and fields of an index under a name that leads there, as a text that is equal where
+    /// they are. What was granted by name is left out: it is the same under any.
+    pub fn limits(&self, action: Action, names: (&str, &str)) -> String {
+        let mut text = String::new();
+        for layer in self.layers.iter().filter(|layer| !layer.strict) {
+            for set in self.sets(layer, action, names) {
+                let rule = |entry: &Entry| entry.0.get("field_security").map(json::to_string);
+                if set.iter().any(|entry| entry.filter().is_none() && rule(entry).is_none()) {
+                    continue;
+                }
+                let filters: Option<Vec<String>> =
+                    set.iter().map(|entry| entry.filter().map(json::to_string)).collect();
+                let mut filters = filters.unwrap_or_default();
+                filters.dedup();
+                let rules: Option<Vec<String>> = set.iter().map(|entry| rule(entry)).collect();
+                let mut rules = rules.unwrap_or_default();
+                rules.sort();
+                rules.dedup();
+                text.push_str(&format!("{filters:?}{rules:?}"));
             }
-        })
+        }
+        text
     }
 
     /// Are documents or fields of this name limited for this action?
@@ -249,10 +293,11 @@ impl Rights {
         let whole = document::read(&world.schema, id, source)?;
         // Of each layer, the entries whose fields of this document are shown.
         let mut showing: Vec<Vec<&Entry>> = Vec::new();
-        for layer in &self.layers {
-            let name = layer.name_of((name, index));
-            let granting: Vec<&Entry> =
-                layer.entries.iter().filter(|entry| self.grants(entry, action, name)).collect();
+        let sets = self.layers.iter().flat_map(|layer| {
+            let sets = self.sets(layer, action, (name, index)).into_iter();
+            sets.map(|set| (set, layer.strict))
+        });
+        for (granting, strict) in sets {
             let mut passing = Vec::new();
             for entry in &granting {
                 if passes(world, entry.filter(), &whole)? {
@@ -262,7 +307,7 @@ impl Rights {
             if passing.is_empty() {
                 return Ok(None);
             }
-            showing.push(if layer.strict { passing } else { granting });
+            showing.push(if strict { passing } else { granting });
         }
         let shows = |field: &str| {
             showing.iter().all(|entries| entries.iter().any(|entry| entry.shows(field)))
@@ -286,11 +331,13 @@ impl Rights {
         mut fields: impl Iterator<Item = &'f String>,
     ) -> bool {
         fields.any(|field| {
-            self.layers.iter().any(|layer| {
-                let name = layer.name_of(names);
-                let mut granting =
-                    layer.entries.iter().filter(|entry| self.grants(entry, action, name));
-                if layer.strict {
+            let sets = self.layers.iter().flat_map(|layer| {
+                let sets = self.sets(layer, action, names).into_iter();
+                sets.map(|set| (set, layer.strict))
+            });
+            sets.into_iter().any(|(granting, strict)| {
+                let mut granting = granting.into_iter();
+                if strict {
                     // Whoever sees all documents by an entry sees its fields of all.
                     let everywhere =
                         |entry: &&Entry| entry.filter().is_none() && entry.shows(field);
@@ -306,12 +353,8 @@ impl Rights {
     /// Is a field shown of some document under rights on a name that leads to an index, as far as mappings
     /// tell?
     pub fn shows(&self, action: Action, names: (&str, &str), field: &str) -> bool {
-        self.layers.iter().all(|layer| {
-            let name = layer.name_of(names);
-            let mut granting =
-                layer.entries.iter().filter(|entry| self.grants(entry, action, name));
-            granting.any(|entry| entry.shows(field))
-        })
+        let mut sets = self.layers.iter().flat_map(|layer| self.sets(layer, action, names));
+        sets.all(|set| set.iter().any(|entry| entry.shows(field)))
     }
 }
 

@@ -98,10 +98,9 @@ impl Run {
                 }
                 // The filter of an alias is not asked by a read of one document.
                 let reads_one = ["/_doc/", "/_source/"].iter().any(|part| target.contains(part));
-                let behind = self.store.aliases.get(on).filter(|_| reads_one);
                 let mut shown = seen.clone();
-                if let Some((index, _)) = behind {
-                    shown.extend(self.seen(at, action, index)?.unwrap_or_default());
+                if reads_one {
+                    shown.extend(self.seen_behind(at, action, on)?);
                 }
                 self.no_leak(&sent, &answer, &shown)?;
                 if answer.status == 403 {
@@ -158,11 +157,8 @@ impl Run {
                     return Ok(());
                 };
                 // The filter of an alias is not asked by a read of one document.
-                let own = match self.store.aliases.get(&on) {
-                    Some((index, _)) => self.seen(at, Action::Read, index)?.unwrap_or_default(),
-                    None => Vec::new(),
-                };
-                let known = seen.iter().chain(&own).find(|seen| seen.id == id);
+                let behind = self.seen_behind(at, Action::Read, &on)?;
+                let known = seen.iter().chain(&behind).find(|seen| seen.id == id);
                 let shown =
                     if kind == "get" { answer.body.get("_source") } else { Some(&answer.body) };
                 let good = match known {

@@ -31,8 +31,6 @@ pub struct Caller {
     run_as: Option<String>,
     /// What it may do.
     pub rights: Rights,
-    /// Its rights were granted by names: an alias must be granted beside its index.
-    pub by_name: bool,
 }
 
 impl Caller {
@@ -264,25 +262,18 @@ impl Run {
                     layers.push(Layer { entries: own, strict: false });
                 }
                 let rights = Rights { layers, parents: Rc::clone(&parents) };
-                Caller {
-                    user: of,
-                    lives: false,
-                    authorization,
-                    run_as: None,
-                    rights,
-                    by_name: false,
-                }
+                Caller { user: of, lives: false, authorization, run_as: None, rights }
             } else if let Some(wish) = caller.get("token") {
                 let made = door::token(&mut self.client, user, wish).await?;
                 let Some((authorization, given)) = made else { continue };
                 let layers = vec![owner, granted(&given)];
                 let rights = Rights { layers, parents: Rc::clone(&parents) };
-                Caller { user: of, lives: true, authorization, run_as: None, rights, by_name: true }
+                Caller { user: of, lives: true, authorization, run_as: None, rights }
             } else {
                 let rights = Rights { layers: vec![owner], parents: Rc::clone(&parents) };
                 let run_as = Some(user.to_owned());
                 let authorization = door::admin();
-                Caller { user: of, lives: true, authorization, run_as, rights, by_name: false }
+                Caller { user: of, lives: true, authorization, run_as, rights }
             };
             self.callers.push(made);
         }
@@ -410,72 +401,69 @@ impl Run {
         Ok(found)
     }
 
-    /// The name by whose rights an index is read, where a request names this index or alias.
+    /// The index that a name means, be it its own or that of an alias, with the name by whose rights it is read.
     pub fn by_which(
         &self,
         at: usize,
         action: Action,
         name: &str,
     ) -> Result<(String, String), Denied> {
-        let caller = self.caller(at);
-        let may = |name: &str| caller.rights.may(action, name);
-        let Some((index, _)) = self.store.aliases.get(name) else {
-            return if may(name) { Ok((name.into(), name.into())) } else { Err(Denied) };
-        };
-        if caller.by_name {
-            // The owner's roles may name the index alone; the grant must hold both.
-            let granted = &caller.rights.layers[1];
-            let parents = Rc::clone(&caller.rights.parents);
-            let is_named = Rights { layers: vec![granted.clone()], parents }.may(action, name);
-            return match (is_named, may(index)) {
-                (true, true) => Ok((index.clone(), index.clone())),
-                // The owner's roles may name the alias, where they write it out.
-                (true, false) if caller.rights.may_by_alias(action, index, name) => {
-                    Ok((index.clone(), name.to_owned()))
-                }
-                _ => Err(Denied),
-            };
-        }
-        match (may(index), may(name)) {
-            (true, _) => Ok((index.clone(), index.clone())),
-            (_, true) => Ok((index.clone(), name.to_owned())),
-            _ => Err(Denied),
+        let index = self.store.aliases.get(name).map_or(name, |(index, _)| index.as_str());
+        match self.caller(at).rights.may_by(action, (name, index)) {
+            true => Ok((index.to_owned(), name.to_owned())),
+            false => Err(Denied),
         }
     }
 
     /// Indices that an expression reaches: by whose rights, and through which filters of aliases.
     pub fn reach(&self, at: usize, action: Action, on: &str) -> Result<Reached, Denied> {
-        let mut reached = Reached::new();
-        let mut take = |name: &str, (index, by): (String, String)| {
-            let filter = self.store.aliases.get(name).and_then(|(_, filter)| filter.clone());
-            reached.entry(index).or_insert((by, Vec::new())).1.push(filter);
-        };
+        let rights = &self.caller(at).rights;
+        // The names that led to each index.
+        let mut led: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let parents = self.store.parents();
         for part in on.split(',') {
+            let mut take = |(index, by): (String, String)| led.entry(index).or_default().push(by);
             if let Some(members) = self.store.streams.get(part) {
                 for member in members {
-                    take(member, self.by_which(at, action, member)?);
+                    if !rights.may_by(action, (part, member)) {
+                        return Err(Denied);
+                    }
+                    take((member.clone(), part.to_owned()));
                 }
                 continue;
             }
             if !part.contains('*') {
-                take(part, self.by_which(at, action, part)?);
+                take(self.by_which(at, action, part)?);
                 continue;
             }
-            // The indices of a data stream are hidden from a wildcard, but for one that means the stream.
+            // A wildcard reaches names that the caller may use, and says nothing of others. The indices of a data
+            // stream are hidden from it, but for one that means the stream.
             let indices = self.store.indices.keys().filter(|name| !parents.contains_key(*name));
-            let streams = self.store.streams.iter();
-            let streams = streams.filter(|(name, _)| super::judge::fits(part, name));
-            let members = streams.flat_map(|(_, members)| members);
             let names = indices.chain(self.store.aliases.keys());
-            let names = names.filter(|name| super::judge::fits(part, name));
-            for name in names.chain(members) {
-                // A wildcard reaches names that the caller may use, and says nothing of others.
-                let own = self.caller(at).rights.may(action, name);
-                if let (true, Ok(by)) = (own, self.by_which(at, action, name)) {
-                    take(name, by);
+            for name in names.filter(|name| super::judge::fits(part, name)) {
+                if let Ok(by) = self.by_which(at, action, name) {
+                    take(by);
                 }
             }
+            let streams = self.store.streams.iter();
+            for (name, members) in streams.filter(|(name, _)| super::judge::fits(part, name)) {
+                for member in members.iter().filter(|one| rights.may_by(action, (name, one))) {
+                    take((member.clone(), name.clone()));
+                }
+            }
+        }
+        let mut reached = Reached::new();
+        for (index, names) in led {
+            let filter =
+                |name: &String| self.store.aliases.get(name).and_then(|(_, filter)| filter.clone());
+            let filters = names.iter().map(filter).collect();
+            // Its own name tells what is seen; of several others each must tell the same.
+            let by = names.iter().find(|name| **name == index).unwrap_or(&names[0]);
+            let limits = |name: &str| rights.limits(action, (name, &index));
+            if *by != index && names.iter().any(|name| limits(name) != limits(by)) {
+                return Err(Denied);
+            }
+            reached.insert(index.clone(), (by.clone(), filters));
         }
         Ok(reached)
     }
@@ -487,10 +475,20 @@ impl Run {
         action: Action,
         on: &str,
     ) -> Result<Result<Vec<Seen>, Denied>, String> {
-        let reached = match self.reach(at, action, on) {
-            Ok(reached) => reached,
-            Err(denied) => return Ok(Err(denied)),
-        };
+        match self.reach(at, action, on) {
+            Ok(reached) => self.seen_of(at, action, reached).map(Ok),
+            Err(denied) => Ok(Err(denied)),
+        }
+    }
+
+    /// What a caller sees behind one name, where the filter of an alias is not asked.
+    pub fn seen_behind(&self, at: usize, action: Action, name: &str) -> Result<Vec<Seen>, String> {
+        let mut reached = self.reach(at, action, name).unwrap_or_default();
+        reached.values_mut().for_each(|(_, filters)| filters.clear());
+        self.seen_of(at, action, reached)
+    }
+
+    fn seen_of(&self, at: usize, action: Action, reached: Reached) -> Result<Vec<Seen>, String> {
         let mut all = Vec::new();
         for (index, (by, filters)) in reached {
             for (id, source) in &self.store.indices[&index] {
@@ -516,7 +514,7 @@ impl Run {
                 }
             }
         }
-        Ok(Ok(all))
+        Ok(all)
     }
 
     /// Every mark of an answer must be one that was sent, or one of these documents as they are seen.
