@@ -5,6 +5,7 @@
 //!
 //! Always true: what would be refused anyway is told first.
 
+use base::units;
 use json::Value;
 use json::number::double_to_string;
 use mapping::Mapping;
@@ -102,7 +103,10 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::PutSettings { uuids, settings, .. } => {
             // The rules are of few settings: of what names none of them, nothing is worked out twice.
             let named = prefixed(settings)?;
-            if ![EXPUNGE, THREADS, MERGES].iter().any(|name| named.contains_key(*name)) {
+            if ![EXPUNGE, FLOOR, LARGEST, THREADS, MERGES]
+                .iter()
+                .any(|name| named.contains_key(*name))
+            {
                 return Ok(());
             }
             let after = after()?;
@@ -192,15 +196,21 @@ fn admit_mappings(mappings: Option<&Value>) -> Result<()> {
 /// How many deleted documents a segment may have, in percent, which a merge that drops them leaves alone.
 const EXPUNGE: &str = "index.merge.policy.expunge_deletes_allowed";
 
+/// How large a segment counts at least when it is chosen to be merged.
+const FLOOR: &str = "index.merge.policy.floor_segment";
+
+/// How large a segment may become by merges.
+const LARGEST: &str = "index.merge.policy.max_merged_segment";
+
 /// How many merges of a shard may run at once.
 const THREADS: &str = "index.merge.scheduler.max_thread_count";
 
 /// How many merges of a shard may be begun or wait.
 const MERGES: &str = "index.merge.scheduler.max_merge_count";
 
-/// The share itself has no upper bound in Elasticsearch: Lucene's policy of merges refuses it, as its
-/// scheduler refuses more threads than merges. A count that is not given is worked out from the other or
-/// from the processors of a node, and contradicts nothing here.
+/// The share itself has no upper bound in Elasticsearch, and the sizes have no lower one: Lucene's policy of
+/// merges refuses them, as its scheduler refuses more threads than merges. A count that is not given is worked
+/// out from the other or from the processors of a node, and contradicts nothing here.
 fn can_merge(settings: Option<&IndexSettings>) -> Result<()> {
     let text = |name: &str| settings.and_then(|settings| settings.text(name));
     if let Some(share) = text(EXPUNGE).and_then(|text| text.parse::<f64>().ok())
@@ -211,6 +221,20 @@ fn can_merge(settings: Option<&IndexSettings>) -> Result<()> {
             double_to_string(share)
         )));
     }
+    // A size of -1 is read as none at all.
+    let size = |name: &str| text(name).and_then(|text| units::bytes(name, text).ok());
+    const BELOW_NOTHING: f64 = -1.0 / 1_048_576.0;
+    match size(FLOOR) {
+        Some(None) => return Err(floor_too_low(BELOW_NOTHING)),
+        Some(Some(0)) => return Err(floor_too_low(0.0)),
+        _ => {}
+    }
+    if size(LARGEST) == Some(None) {
+        return Err(Error::argument(format!(
+            "maxMergedSegmentMB must be >=0 (got {})",
+            double_to_string(BELOW_NOTHING)
+        )));
+    }
     let count = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
     match (count(THREADS), count(MERGES)) {
         (Some(threads), Some(merges)) if threads > merges => Err(Error::argument(format!(
@@ -218,6 +242,10 @@ fn can_merge(settings: Option<&IndexSettings>) -> Result<()> {
         ))),
         _ => Ok(()),
     }
+}
+
+fn floor_too_low(megabytes: f64) -> Error {
+    Error::argument(format!("floorSegmentMB must be > 0.0 (got {})", double_to_string(megabytes)))
 }
 
 /// The same, of what an index template gives.
@@ -370,6 +398,45 @@ mod tests {
             let index = state.index("i").expect("it is there");
             let kept = index.mapping.to_state_json();
             assert!(Mapping::from_state_json(&kept, index.mapping.settings().clone()).is_ok());
+        }
+    }
+
+    /// Segments of less than nothing were taken for what is not set.
+    #[test]
+    fn merges_are_of_segments_that_can_be() {
+        let index = NewIndex::new("i", [1; 16], 0);
+        let (state, _) = apply(&State::default(), &Command::CreateIndex(index));
+        let set = |name: &str, value: &str| Command::PutSettings {
+            uuids: vec![[1; 16]],
+            settings: Value::Object([(name, Value::from(value))].into_iter().collect()),
+            preserve: false,
+        };
+        for (name, value, told) in [
+            (FLOOR, "-1", "floorSegmentMB must be > 0.0 (got -9.5367431640625E-7)"),
+            (FLOOR, "0", "floorSegmentMB must be > 0.0 (got 0.0)"),
+            (FLOOR, "0kb", "floorSegmentMB must be > 0.0 (got 0.0)"),
+            (LARGEST, "-1", "maxMergedSegmentMB must be >=0 (got -9.5367431640625E-7)"),
+        ] {
+            assert_eq!(refused(&state, &set(name, value)), told, "{name}: {value}");
+            // What an older log says of it is done again as it was.
+            let (old, outcome) = apply(&state, &set(name, value));
+            assert_eq!(outcome, Outcome::Done);
+            let made = old.index("i").expect("there");
+            assert_eq!(admit_index(&old, made).expect_err("new").to_string(), told);
+            done(&old, &set("index.refresh_interval", "5s"));
+            let part = json!({"settings": {name: value}});
+            let component = ComponentTemplate::parse(&json!({"template": (part.clone())}));
+            let template = component.expect("reads");
+            let component =
+                Command::PutComponentTemplate { name: "c".into(), template, create: false };
+            assert_eq!(refused(&state, &component), told);
+            let body = json!({"index_patterns": ["i*"], "template": part});
+            let error = admit(&state, &put("i", &body)).expect_err("refused");
+            let Error::Because { cause, .. } = error else { panic!("no cause: {error}") };
+            assert_eq!(cause.to_string(), told);
+        }
+        for (name, value) in [(FLOOR, "1b"), (LARGEST, "0"), (LARGEST, "1b")] {
+            done(&state, &set(name, value));
         }
     }
 
