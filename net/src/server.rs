@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use engine::meter::FAMILIES;
+use engine::ops::dotted;
 use engine::{Core, Error, Left, Result};
 use env::budget::Holder;
 use env::turns::{Crowded, Lane, WAIT_MAX};
@@ -616,6 +617,10 @@ impl<E: Env> Inner<E> {
         let warnings = gate.origin().warnings.as_ref();
         look.wait_seconds = call.wait_seconds.get();
         look.warnings = warnings.map(|warnings| warnings.take()).unwrap_or_default();
+        let product = call.head.text("x-elastic-product-origin").unwrap_or_default();
+        if !product.trim().is_empty() {
+            look.warnings.retain(|warning| !dotted::is_for_others(warning));
+        }
         match answered {
             Err(error) if error.status == 403 => {
                 look.filter.clear();

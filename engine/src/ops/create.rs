@@ -9,7 +9,7 @@ use json::Value;
 
 use super::admin::names_of;
 use super::reached::READ;
-use super::{IndicesOptions, alias_filter, deprecated, failure, filters};
+use super::{IndicesOptions, alias_filter, deprecated, dotted, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Gate, Limits, Making};
@@ -65,6 +65,7 @@ impl<E: Env> Core<E> {
         {
             return Err(Error::parse(format!("unknown key [{unknown}] for create index")));
         }
+        dotted::warn(gate, provided);
         let aliases = self.aliases_of(gate, &name, take_part(&mut body, "aliases")?).await?;
         let mappings = take_part(&mut body, "mappings")?;
         if is_typed(&mappings) {
@@ -163,6 +164,7 @@ impl<E: Env> Core<E> {
         name: &str,
         only_stream: bool,
     ) -> Result<()> {
+        dotted::warn(gate, provided);
         let mut round = 1;
         loop {
             let looked = Arc::clone(&self.state().templates);

@@ -20,6 +20,7 @@ pub mod data_stream;
 mod deprecated;
 mod dfs;
 pub mod document;
+pub mod dotted;
 mod effort;
 pub mod explain;
 pub(crate) mod failure;

@@ -12,7 +12,7 @@ use cluster::{
 use env::Env;
 use json::Value;
 
-use super::{alias_filter, deprecated, failure};
+use super::{alias_filter, deprecated, dotted, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -66,6 +66,7 @@ impl<E: Env> Core<E> {
                 if hides_all(&template) {
                     return Err(Error::validation(&[GLOBAL_HIDDEN]));
                 }
+                template.patterns.iter().for_each(|pattern| dotted::warn(gate, pattern));
                 check_composed(&self.state(), &name, &template, self.now_ms())?;
                 deprecated::parts(gate, &self.state().templates, &name, &template);
                 Command::PutIndexTemplate { name, template, create }

@@ -326,7 +326,8 @@ fn what_is_deprecated_is_answered_with_a_warning() {
         let named = client.call("PUT", "/.dotted", "").await;
         assert!(named.field("warning").is_some());
         let body = r#"{"settings":{"index.hidden":true}}"#;
-        assert!(client.call("PUT", "/.hidden", body).await.field("warning").is_none());
+        let hidden = client.call("PUT", "/.hidden", body).await;
+        assert!(hidden.field("warning").is_some_and(|warning| warning.contains("Index [.hidden]")));
     });
 }
 

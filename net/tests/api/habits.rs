@@ -123,33 +123,6 @@ fn types_of_a_source_that_are_none_are_named() {
     });
 }
 
-/// Only who made the index by name was told.
-#[test]
-fn who_makes_an_index_with_a_dot_is_warned_however_it_is_made() {
-    with_node(|mut client| async move {
-        let alias =
-            r#"{"aliases":{"log":{"is_write_index":true}},"settings":{"index.blocks.write":true}}"#;
-        client.good("PUT", "/.log-1", alias).await;
-        let bulk = "{\"index\":{\"_index\":\".b\"}}\n{}\n";
-        for (method, target, body, name) in [
-            ("PUT", "/.a", "", ".a"),
-            ("PUT", "/.d/_doc/1", "{}", ".d"),
-            ("POST", "/_bulk", bulk, ".b"),
-            ("POST", "/.u/_update/1", r#"{"doc":{},"doc_as_upsert":true}"#, ".u"),
-            ("POST", "/log/_rollover/.log-2", "", ".log-2"),
-            ("POST", "/.log-1/_clone/.c", "", ".c"),
-        ] {
-            let told = client.call(method, target, body).await;
-            assert!(told.status < 300, "{target}: {}", told.text());
-            let words = format!("index name [{name}] starts with a dot '.'");
-            let warned = told.field("warning").unwrap_or_default();
-            assert!(warned.contains(&words), "{target}: {warned}");
-        }
-        let hidden = r#"{"settings":{"index.hidden":true}}"#;
-        assert_eq!(client.call("PUT", "/.h", hidden).await.field("warning"), None);
-    });
-}
-
 #[test]
 fn statistics_of_several_fields_refuse_what_they_do_not_know() {
     with_node(|mut client| async move {

@@ -5,7 +5,24 @@ use crate::place::{Client, with_node, with_security};
 
 /// The sentences of an answer that went well.
 async fn warned(client: &mut Client, method: &str, target: &str, body: &str) -> Vec<String> {
-    let response = client.call(method, target, body).await;
+    warned_with(client, method, target, &[], body).await
+}
+
+/// The same, of a request with header fields of its own.
+async fn warned_with(
+    client: &mut Client,
+    method: &str,
+    target: &str,
+    fields: &[(&str, &str)],
+    body: &str,
+) -> Vec<String> {
+    let response = match fields {
+        [] => client.call(method, target, body).await,
+        _ => {
+            let fields = [&[("Content-Type", "application/json")][..], fields].concat();
+            client.call_with(method, target, &fields, body.as_bytes()).await
+        }
+    };
     assert!(matches!(response.status, 200 | 201), "{target}: {}", response.text());
     let fields = response.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("warning"));
     fields
@@ -420,5 +437,81 @@ fn a_health_that_did_not_come_in_time_may_be_no_failure() {
         assert_eq!((answer.status, answer.field("warning")), (408, None));
         let in_time = "/_cluster/health?return_200_for_cluster_health_timeout=false";
         assert_eq!(warned(&mut client, "GET", in_time, "").await, [TOLD]);
+    });
+}
+
+fn begins_with_a_dot(name: &str) -> String {
+    format!(
+        "Index [{name}] name begins with a dot (.), which is deprecated, and will not be allowed in a \
+         future Elasticsearch version."
+    )
+}
+
+fn starts_with_a_dot(name: &str) -> String {
+    format!(
+        "index name [{name}] starts with a dot '.', in the next major version, index names starting \
+         with a dot are reserved for hidden indices and system indices"
+    )
+}
+
+/// Who asked for the index is told what is to come of such names, be it hidden or not; who made it by the way
+/// of another is told where it is not hidden.
+#[test]
+fn names_with_a_dot_are_told_however_they_come() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let alias =
+            r#"{"aliases":{"log":{"is_write_index":true}},"settings":{"index.blocks.write":true}}"#;
+        let both = |name: &str| vec![begins_with_a_dot(name), starts_with_a_dot(name)];
+        assert_eq!(warned(client, "PUT", "/.log-1", alias).await, both(".log-1"));
+        let bulk = "{\"index\":{\"_index\":\".b\"}}\n{}\n{\"index\":{\"_index\":\".b\"}}\n{}\n";
+        for (method, target, body, told) in [
+            ("PUT", "/.a", "", both(".a")),
+            ("PUT", "/.d/_doc/1", "{}", both(".d")),
+            ("POST", "/_bulk", bulk, both(".b")),
+            ("POST", "/.u/_update/1", r#"{"doc":{},"doc_as_upsert":true}"#, both(".u")),
+            ("POST", "/log/_rollover/.log-2", "", vec![starts_with_a_dot(".log-2")]),
+            ("POST", "/.log-1/_clone/.c", "", vec![starts_with_a_dot(".c")]),
+            (
+                "PUT",
+                "/%3C.m-%7Bnow%2Fd%7D%3E",
+                r#"{"settings":{"hidden":true}}"#,
+                vec![begins_with_a_dot("<.m-{now/d}>")],
+            ),
+            ("PUT", "/.h", r#"{"settings":{"index.hidden":true}}"#, vec![begins_with_a_dot(".h")]),
+            ("PUT", "/.h/_doc/1", "{}", vec![]),
+            ("PUT", "/.monitoring-es-8-mb", r#"{"settings":{"hidden":true}}"#, vec![]),
+            ("PUT", "/.ml-state-7", "", vec![starts_with_a_dot(".ml-state-7")]),
+        ] {
+            assert_eq!(warned(client, method, target, body).await, told, "{target}");
+        }
+        let kibana = [("X-Elastic-Product-Origin", "kibana")];
+        let told = warned_with(client, "PUT", "/.k", &kibana, "").await;
+        assert_eq!(told, [starts_with_a_dot(".k")]);
+        let nobody = [("X-Elastic-Product-Origin", " ")];
+        assert_eq!(warned_with(client, "PUT", "/.n", &nobody, "").await, both(".n"));
+    });
+}
+
+#[test]
+fn templates_for_names_with_a_dot_are_told() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let body =
+            r#"{"index_patterns":["regular",".dott*",".monitoring-es-8-*",".t2-*"],"priority":9}"#;
+        let told = [begins_with_a_dot(".dott*"), begins_with_a_dot(".t2-*")];
+        assert_eq!(warned(client, "PUT", "/_index_template/t", body).await, told);
+        let kibana = [("X-Elastic-Product-Origin", "kibana")];
+        assert_eq!(warned_with(client, "PUT", "/_index_template/t", &kibana, body).await, NONE);
+        let stream = r#"{"index_patterns":[".stream*"],"data_stream":{}}"#;
+        let told = [begins_with_a_dot(".stream*")];
+        assert_eq!(warned(client, "PUT", "/_index_template/s", stream).await, told);
+        // Who makes a stream by its name is not told, who makes it by a document is.
+        assert_eq!(warned(client, "PUT", "/_data_stream/.stream1", "").await, NONE);
+        let document = r#"{"@timestamp":1}"#;
+        let told = warned(client, "POST", "/.stream2/_doc", document).await;
+        assert_eq!(told, [begins_with_a_dot(".stream2")]);
+        let old = r#"{"index_patterns":[".old*"]}"#;
+        assert_eq!(warned(client, "PUT", "/_template/o", old).await, [LEGACY]);
     });
 }
