@@ -659,6 +659,12 @@ OTHERS = [
         ('{"secure_settings_password":1}', 29, "secure_settings_password doesn't support values of type: VALUE_NUMBER")]),
     ("GET", "/_nodes/stats/indices/foo", None, 400, IAE, "request [/_nodes/stats/indices/foo] contains unrecognized index metric: [foo]"),
     ("GET", "/_cluster/health?wait_for_active_shards=-1", None, 400, IAE, "shard count cannot be a negative value"),
+    *((method, path, text, 400, IAE, f"Failed to parse value [{told}] for setting [{name}]", (NFE, f'For input string: "{told}"')) for method, path, text, told, name in [
+        ("PUT", "/a/_settings", {"max_result_window": 2147483648}, "2147483648", "index.max_result_window"),
+        ("PUT", "/a/_settings", {"max_result_window": [1, 2]}, "[1, 2]", "index.max_result_window"),
+        ("PUT", "/never", {"settings": {"mapping.total_fields.limit": "9223372036854775808"}}, "9223372036854775808", "index.mapping.total_fields.limit"),
+        ("PUT", "/_cluster/settings", {"transient": {"cluster.max_shards_per_node": 99999999999}}, "99999999999", "cluster.max_shards_per_node")]),
+    ("PUT", "/never", {"settings": {"write.wait_for_active_shards": "99999999999"}}, 400, IAE, "cannot parse ActiveShardCount[99999999999]", (NFE, 'For input string: "99999999999"')),
     ("PUT", "/never", {"settings": {"merge.policy.floor_segment": "-1"}}, 400, IAE, "floorSegmentMB must be > 0.0 (got -9.5367431640625E-7)"),
     ("PUT", "/a/_settings", {"merge.policy.floor_segment": 0}, 400, IAE, "floorSegmentMB must be > 0.0 (got 0.0)"),
     ("PUT", "/a/_settings", {"merge.policy.max_merged_segment": "-1"}, 400, IAE, "maxMergedSegmentMB must be >=0 (got -9.5367431640625E-7)"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use json::Value;
 use mapping::{Delta, Mapping};
 
-use crate::command::Command;
+use crate::command::{Command, Rules};
 use crate::error::{Error, Result};
 use crate::graveyard::buried;
 use crate::share::shared;
@@ -71,8 +71,8 @@ fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State
             answers.into_iter().collect::<Result<Vec<()>>>()?;
             Ok(state)
         }
-        Command::PutSettings { uuids, settings, preserve } => {
-            put_settings(state, uuids, settings, *preserve, at_ms)
+        Command::PutSettings { uuids, settings, preserve, rules } => {
+            put_settings(state, uuids, settings, (*preserve, *rules), at_ms)
         }
         Command::SetOpen { uuids, open } => set_open(state, uuids, *open, at_ms),
         Command::EndCopy { uuid } => end_copy(state, *uuid),
@@ -225,13 +225,13 @@ fn put_settings(
     state: &State,
     uuids: &[[u8; 16]],
     settings: &Value,
-    preserve: bool,
+    (preserve, rules): (bool, Rules),
     at_ms: Option<i64>,
 ) -> Result<State> {
     let mut changed = Vec::new();
     for index in all(state, uuids)? {
         let label = format!("{}/{}", index.name, index.uuid_text());
-        let settings = index.settings.update(settings, preserve, index.open, &label)?;
+        let settings = index.settings.update(settings, preserve, (index.open, rules), &label)?;
         if settings == *index.settings {
             continue;
         }

@@ -18,7 +18,7 @@ use json::{Object, Value};
 
 use crate::cluster_settings_table::{TABLE, find};
 use crate::error::{Error, Result};
-use crate::settings::{Share, addresses, check_text, flatten as flat, place, similarity};
+use crate::settings::{Share, addresses, check_text, flatten as flat, no_text, place, similarity};
 use crate::settings_table::{Kind, Type};
 
 /// May the whole cluster have a setting of this name, set while it runs?
@@ -337,10 +337,7 @@ fn check(title: &str, name: &str, value: &Value) -> Result<()> {
         Value::Array(hosts) if known.name == "cluster.remote." && name.ends_with(".seeds") => {
             hosts.iter().filter_map(Value::as_str).try_for_each(|host| addresses(name, host))
         }
-        other => Err(Error::argument(format!(
-            "Failed to parse value [{}] for setting [{name}]",
-            json::to_string(other)
-        ))),
+        other => Err(no_text(known, name, other)),
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
 //! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`,
-//! `mark_stream` and `add_voting_exclusions`; version 5 the command `roll_alias`. Versions before are read: what they lack is as where there is none.
+//! `mark_stream` and `add_voting_exclusions`; version 5 the command `roll_alias`;
+//! version 6 the key `rules` of `put_settings`. Versions before are read: what they lack is as where there is none.
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
@@ -17,7 +18,7 @@ use mapping::Delta;
 
 use crate::alias::{Alias, AliasAction};
 use crate::apply::{Outcome, apply};
-use crate::command::{Command, NewIndex, TemplateKind};
+use crate::command::{Command, NewIndex, Rules, TemplateKind};
 use crate::data_stream::StreamChange;
 use crate::state::{Rollover, State, uuid_from_text, uuid_text};
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
@@ -28,7 +29,10 @@ use whole::{read_state, read_stream, write_state};
 
 /// The version of both forms that is written. It rises with each key and each command: whoever does not
 /// know them must refuse the whole, and not read it as damaged or pass them over.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
+
+/// The rules of today by which settings are changed, as they are written.
+const RULES: u64 = 6;
 
 type Result<T> = std::result::Result<T, Decode>;
 
@@ -160,14 +164,17 @@ fn command_json(command: &Command) -> Value {
                 .collect();
             ("add_fields", object([("deltas", Value::Array(list))]))
         }
-        Command::PutSettings { uuids, settings, preserve } => (
-            "put_settings",
-            object([
+        Command::PutSettings { uuids, settings, preserve, rules } => {
+            let mut body = object([
                 ("uuids", uuids_json(uuids)),
                 ("settings", settings.clone()),
                 ("preserve", (*preserve).into()),
-            ]),
-        ),
+            ]);
+            if let (Rules::Now, Value::Object(members)) = (rules, &mut body) {
+                members.insert("rules", RULES);
+            }
+            ("put_settings", body)
+        }
         Command::PutScript { id, script } => {
             ("put_script", object([("id", id.into()), ("script", script.clone())]))
         }
@@ -422,6 +429,11 @@ fn read_command(value: &Value) -> Result<Command> {
             uuids: uuids(body)?,
             settings: part(body, "settings")?.clone(),
             preserve: flag(body, "preserve")?,
+            rules: match body.get("rules").map(Value::as_u64) {
+                None => Rules::Before6,
+                Some(Some(RULES)) => Rules::Now,
+                Some(_) => return Err(damaged("[rules] is unknown")),
+            },
         },
         "put_script" => Command::PutScript {
             id: text(body, "id")?.to_owned(),

@@ -46,6 +46,8 @@ pub enum Command {
         settings: Value,
         /// What is set stays.
         preserve: bool,
+        /// How they are judged.
+        rules: Rules,
     },
     /// Opens or closes indices.
     SetOpen {
@@ -203,6 +205,17 @@ pub enum Command {
         /// The change.
         command: Box<Command>,
     },
+}
+
+/// By which rules settings are changed: a log is done again as it was done at first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// Those of logs before version 6: limits of mappings are numbers of 32 bits, and `index.fielddata.cache` is
+    /// set at creation only.
+    Before6,
+    /// Those of today.
+    #[default]
+    Now,
 }
 
 /// An index to be made.

@@ -12,6 +12,7 @@ use base::units;
 use json::{Object, Value};
 use mapping::similarity::{self, Similarity};
 
+use crate::command::Rules;
 use crate::error::{Error, Result};
 use crate::settings_table::{Kind, Type, find};
 
@@ -21,8 +22,8 @@ mod sort;
 mod values;
 
 pub use crate::settings_table::{Known, TABLE};
-use check::{Change, Refusal, check};
-pub(crate) use check::{check_text, similarity};
+use check::{Change, Refusal, check, check_by};
+pub(crate) use check::{check_text, no_text, similarity};
 pub use read::{flatten, prefixed};
 pub(crate) use values::{Share, addresses, fraction as fraction_as};
 
@@ -99,25 +100,32 @@ impl IndexSettings {
         Ok(Self { flat, routing_shards: None })
     }
 
-    /// These settings with `update` worked in; a null takes a setting back to its default.
+    /// These settings with `update` worked in by `rules`; a null takes a setting back to its default.
     ///
     /// # Errors
     /// A setting that cannot be changed while the index is `open`, named with `index`
     /// (`name/uuid`); an unknown one; a value that cannot be read.
-    pub fn update(&self, update: &Value, preserve: bool, open: bool, index: &str) -> Result<Self> {
+    pub fn update(
+        &self,
+        update: &Value,
+        preserve: bool,
+        (open, rules): (bool, Rules),
+        index: &str,
+    ) -> Result<Self> {
         let mut flat = self.flat.clone();
         let mut fixed = Vec::new();
         let change = if open { Change::Open } else { Change::Closed };
+        let check = |name: &str, value: &Value| check_by(rules, name, value, change);
         for (name, value) in prefixed(update)? {
             if value.is_null() && name.contains('*') {
                 // A pattern takes everything back that it names and that may be changed now.
                 flat.retain(|known, _| {
                     !json::path::glob(name.as_bytes(), known.as_bytes())
-                        || check(known, &Value::Null, change).is_err()
+                        || check(known, &Value::Null).is_err()
                 });
                 continue;
             }
-            match check(&name, &value, change) {
+            match check(&name, &value) {
                 Ok(()) => {}
                 Err(Refusal::Fixed) => {
                     fixed.push(name);
@@ -211,6 +219,8 @@ impl IndexSettings {
                 "index.merge.scheduler.max_thread_count" => merge_threads.to_string().into(),
                 "index.merge.scheduler.max_merge_count" => (merge_threads + 5).to_string().into(),
                 "index.number_of_routing_shards" => "1".into(),
+                // What is not set is true all the same, as its fields have it.
+                "index.mapping.coerce" => "false".into(),
                 // What the server alone sets is there, or says nothing.
                 _ if known.kind == Kind::Private && known.default.is_empty() => continue,
                 _ if known.ty == Type::List => {

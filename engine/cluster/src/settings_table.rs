@@ -79,6 +79,8 @@ pub struct Known {
 
 const ANY_INT: Type = Type::Int(i32::MIN as i64, i32::MAX as i64);
 const INT: Type = Type::Int(0, i32::MAX as i64);
+const LONG: Type = Type::Int(0, i64::MAX);
+const LONG_POSITIVE: Type = Type::Int(1, i64::MAX);
 
 /// Copies of a shard. Each shows in tables and states even where it has no place, so there is a bound
 /// that Elasticsearch reaches by its limit of shards a node.
@@ -113,7 +115,7 @@ pub const TABLE: &[Known] = &[
     known("index.creation_date", Private, Type::Text, ""),
     known("index.data_path", Final, Type::Gone, ""),
     known("index.default_pipeline", Dynamic, Type::Text, "_none"),
-    known("index.fielddata.cache", Final, Type::Word(&["node", "none"]), "node"),
+    known("index.fielddata.cache", Static, Type::Word(&["node", "none"]), "node"),
     known("index.final_pipeline", Dynamic, Type::Text, "_none"),
     known("index.format", Final, ANY_INT, "0"),
     known("index.gc_deletes", Dynamic, TIME_OR_NEVER, "60s"),
@@ -135,18 +137,13 @@ pub const TABLE: &[Known] = &[
     known("index.lifecycle.step.wait_time_threshold", Dynamic, TIME, "12h"),
     known("index.load_fixed_bitset_filters_eagerly", Static, Type::Bool, "true"),
     known("index.mapping.coerce", Static, Type::Bool, "true"),
-    known("index.mapping.depth.limit", Dynamic, POSITIVE, "20"),
-    known("index.mapping.dimension_fields.limit", Dynamic, INT, "32768"),
-    known(
-        "index.mapping.field_name_length.limit",
-        Dynamic,
-        Type::Int(1, i64::MAX),
-        "9223372036854775807",
-    ),
+    known("index.mapping.depth.limit", Dynamic, LONG_POSITIVE, "20"),
+    known("index.mapping.dimension_fields.limit", Dynamic, LONG, "32768"),
+    known("index.mapping.field_name_length.limit", Dynamic, LONG_POSITIVE, "9223372036854775807"),
     known("index.mapping.ignore_above", Dynamic, INT, "2147483647"),
     known("index.mapping.ignore_malformed", Static, Type::Bool, "false"),
-    known("index.mapping.nested_fields.limit", Dynamic, INT, "50"),
-    known("index.mapping.nested_objects.limit", Dynamic, INT, "10000"),
+    known("index.mapping.nested_fields.limit", Dynamic, LONG, "50"),
+    known("index.mapping.nested_objects.limit", Dynamic, LONG, "10000"),
     known(
         "index.mapping.source.mode",
         Final,
@@ -160,7 +157,7 @@ pub const TABLE: &[Known] = &[
         "none",
     ),
     known("index.mapping.total_fields.ignore_dynamic_beyond_limit", Dynamic, Type::Bool, "false"),
-    known("index.mapping.total_fields.limit", Dynamic, INT, "1000"),
+    known("index.mapping.total_fields.limit", Dynamic, LONG, "1000"),
     known("index.max_adjacency_matrix_filters", Dynamic, Type::Int(2, i32::MAX as i64), "100"),
     known("index.max_docvalue_fields_search", Dynamic, INT, "100"),
     known("index.max_inner_result_window", Dynamic, POSITIVE, "100"),

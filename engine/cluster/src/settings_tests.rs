@@ -52,6 +52,58 @@ fn wrong_values_are_named_in_elasticsearchs_words() {
     );
 }
 
+/// Numbers of more than 32 bits were told to be too large, and lists as JSON.
+#[test]
+fn what_is_no_number_of_a_setting_is_told_as_java_reads_it() {
+    let refused = |text: &str| match parse(text).expect_err(text) {
+        Error::Argument { reason, number } => (reason, number),
+        error => panic!("{error}"),
+    };
+    for (name, value, text) in [
+        ("max_result_window", "2147483648", "2147483648"),
+        ("max_result_window", "\"-99999999999\"", "-99999999999"),
+        ("number_of_shards", "99999999999", "99999999999"),
+        ("max_result_window", "[1,2]", "[1, 2]"),
+        ("max_result_window", "[]", "[]"),
+        ("merge.policy.segments_per_tier", "[true,1.5]", "[true, 1.5]"),
+        ("mapping.total_fields.limit", "[\"a\"]", "[a]"),
+        ("mapping.total_fields.limit", "9223372036854775808", "9223372036854775808"),
+    ] {
+        let reason = format!("Failed to parse value [{text}] for setting [index.{name}]");
+        let told = refused(&format!(r#"{{"{name}":{value}}}"#));
+        assert_eq!(told, (reason, Some(text.to_owned())), "{name}: {value}");
+    }
+    for (text, reason) in [
+        (
+            r#"{"max_result_window":2147483647,"number_of_shards":2147483647}"#,
+            "Failed to parse value [2147483647] for setting [index.number_of_shards] must be <= 1024",
+        ),
+        (
+            r#"{"hidden":["true"]}"#,
+            "Failed to parse value [[true]] as only [true] or [false] are allowed.",
+        ),
+        (
+            r#"{"refresh_interval":["1s","2s"]}"#,
+            "failed to parse setting [index.refresh_interval] with value [[1s, 2s]] as a time value: \
+             unit is missing or unrecognized",
+        ),
+        (
+            r#"{"default_pipeline":["a"]}"#,
+            "Failed to parse value [[a]] for setting [index.default_pipeline]",
+        ),
+    ] {
+        assert_eq!(refused(text), (reason.to_owned(), None), "{text}");
+    }
+    for (value, number) in [("99999999999", true), ("-99999999999", true), ("-1", false)] {
+        let told = refused(&format!(r#"{{"write.wait_for_active_shards":"{value}"}}"#));
+        let reason = match number {
+            true => format!("cannot parse ActiveShardCount[{value}]"),
+            false => "shard count cannot be a negative value".to_owned(),
+        };
+        assert_eq!(told, (reason, number.then(|| value.to_owned())));
+    }
+}
+
 /// What of it is no number was not told.
 #[test]
 fn a_range_of_replicas_names_what_is_no_number() {
@@ -204,18 +256,18 @@ fn the_default_of_routing_shards_is_elasticsearchs() {
 fn only_dynamic_settings_change_on_an_open_index() {
     let settings = parse(r#"{"number_of_shards":1}"#).expect("reads");
     let update = json::parse(br#"{"number_of_shards":2}"#).expect("valid JSON");
-    let error = settings.update(&update, false, true, "i/uuid").expect_err("final");
+    let error = settings.update(&update, false, (true, Rules::Now), "i/uuid").expect_err("final");
     assert_eq!(
         error.to_string(),
         "Can't update non dynamic settings [[index.number_of_shards]] for open indices [[i/uuid]]"
     );
-    let error = settings.update(&update, false, false, "i/uuid").expect_err("final");
+    let error = settings.update(&update, false, (false, Rules::Now), "i/uuid").expect_err("final");
     assert_eq!(error.to_string(), "final i setting [index.number_of_shards], not updateable");
 
     let update = json::parse(br#"{"refresh_interval":"5s"}"#).expect("valid JSON");
-    let settings = settings.update(&update, false, true, "i/uuid").expect("dynamic");
+    let settings = settings.update(&update, false, (true, Rules::Now), "i/uuid").expect("dynamic");
     assert_eq!(settings.time("index.refresh_interval"), Some(Some(Duration::from_secs(5))));
     let back = json::parse(br#"{"refresh_interval":null}"#).expect("valid JSON");
-    let settings = settings.update(&back, false, true, "i/uuid").expect("dynamic");
+    let settings = settings.update(&back, false, (true, Rules::Now), "i/uuid").expect("dynamic");
     assert_eq!(settings.time("index.refresh_interval"), None);
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use base::hash::{Map, Set};
 use base::units;
-use cluster::{Command, State};
+use cluster::{Command, Rules, State};
 use env::{Clock, Disk, Env, Spawn};
 use json::{Object, Value};
 
@@ -190,7 +190,9 @@ async fn look<E: Env>(core: &Rc<Core<E>>, marks: Option<Marks>, standing: &mut S
     let mut settings = Object::new();
     settings.insert(BLOCK, if blocked { Value::from("true") } else { Value::Null });
     let settings = Value::Object(settings);
-    let changed = core.change_here(Command::PutSettings { uuids, settings, preserve: false }).await;
+    let changed = core
+        .change_here(Command::PutSettings { uuids, settings, preserve: false, rules: Rules::Now })
+        .await;
     let free = free >> 20;
     match (changed, blocked) {
         (Ok(_), true) => core.warn(&format!(
@@ -245,14 +247,17 @@ mod tests {
         let (uuids, blocked) = due(&open, marks, 99).expect("too little is left");
         assert!(blocked);
         let settings = json::json!({"index.blocks.read_only_allow_delete": "true"});
-        let command = Command::PutSettings { uuids, settings, preserve: false };
+        let command = Command::PutSettings { uuids, settings, preserve: false, rules: Rules::Now };
         let (shut, _) = apply(&open, &command);
         assert_eq!(due(&shut, marks, 99), None, "it is done");
         assert_eq!(due(&shut, marks, 199), None, "not yet");
         let (uuids, blocked) = due(&shut, marks, 200).expect("there is room");
         assert!(!blocked);
         let settings = json::json!({"index.blocks.read_only_allow_delete": null});
-        let (freed, _) = apply(&shut, &Command::PutSettings { uuids, settings, preserve: false });
+        let (freed, _) = apply(
+            &shut,
+            &Command::PutSettings { uuids, settings, preserve: false, rules: Rules::Now },
+        );
         assert_eq!(due(&freed, marks, 200), None);
         assert_eq!(due(&shut, None, 0).map(|due| due.1), Some(false), "switched off");
     }

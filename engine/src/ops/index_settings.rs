@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::ShardId;
-use cluster::{Command, Index};
+use cluster::{Command, Index, Rules};
 use env::{Clock, Env};
 use json::{Object, Value};
 
@@ -137,7 +137,8 @@ fn not_recognized(settings: &Value, index: &Index, change: SettingsChange, starr
         .collect();
     let label = format!("{}/{}", index.name, index.uuid_text());
     let open = index.open && !change.reopen;
-    match index.settings.update(&Value::Object(plain), change.preserve, open, &label) {
+    match index.settings.update(&Value::Object(plain), change.preserve, (open, Rules::Now), &label)
+    {
         Err(error) => super::failure::of_cluster(error),
         Ok(_) => {
             Error::illegal_argument(format!("{} setting [{starred}], not recognized", index.name))
@@ -179,8 +180,12 @@ impl<E: Env> Core<E> {
             return Err(not_recognized(&settings, first, change, &starred));
         }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
-        let put =
-            Command::PutSettings { uuids: uuids.clone(), settings, preserve: change.preserve };
+        let put = Command::PutSettings {
+            uuids: uuids.clone(),
+            settings,
+            preserve: change.preserve,
+            rules: Rules::Now,
+        };
         let open: Vec<[u8; 16]> =
             indices.iter().filter(|index| index.open).map(|index| index.uuid).collect();
         let command = if change.reopen && !open.is_empty() {
@@ -329,7 +334,8 @@ impl<E: Env> Core<E> {
         settings.insert(format!("index.blocks.{name}"), "true");
         let settings = Value::Object(settings);
         gate.begins("indices:admin/block/add", names_of(&indices)).await?;
-        self.done(Command::PutSettings { uuids, settings, preserve: false }).await?;
+        self.done(Command::PutSettings { uuids, settings, preserve: false, rules: Rules::Now })
+            .await?;
         for index in &indices {
             self.quiet(index).await;
         }

@@ -41,6 +41,7 @@ mod guessed;
 mod habits;
 mod halved;
 mod indices;
+mod judged;
 mod keys;
 mod lacking;
 mod left_open;

@@ -338,7 +338,7 @@ mod tests {
     use json::json;
 
     use super::*;
-    use crate::command::NewIndex;
+    use crate::command::{NewIndex, Rules};
     use crate::data_stream::DataStream;
     use crate::template::ComponentTemplate;
 
@@ -410,6 +410,7 @@ mod tests {
             uuids: vec![[1; 16]],
             settings: Value::Object([(name, Value::from(value))].into_iter().collect()),
             preserve: false,
+            rules: Rules::Now,
         };
         for (name, value, told) in [
             (FLOOR, "-1", "floorSegmentMB must be > 0.0 (got -9.5367431640625E-7)"),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use json::{Object, Value};
 
 use crate::alias::AliasAction;
+use crate::command::Rules;
 use crate::data_stream::{self, DataStream, StreamChange};
 use crate::error::{Error, Result};
 use crate::graveyard::buried;
@@ -156,7 +157,7 @@ fn with(state: &State, stream: DataStream) -> State {
 fn hide(state: &State, uuids: &[[u8; 16]], hidden: bool) -> Result<State> {
     let mut settings = Object::new();
     settings.insert("index.hidden", if hidden { Value::from("true") } else { Value::Null });
-    super::put_settings(state, uuids, &Value::Object(settings), false, None)
+    super::put_settings(state, uuids, &Value::Object(settings), (false, Rules::Now), None)
 }
 
 /// May a new data stream have this name?

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::alias::{Alias, AliasAction};
-use crate::command::{NewIndex, TemplateKind};
+use crate::command::{NewIndex, Rules, TemplateKind};
 use crate::data_stream::DataStream;
 use crate::graveyard;
 use crate::state::uuid_text;
@@ -61,6 +61,7 @@ fn replicas(count: u32) -> Command {
         uuids: vec![[1; 16]],
         settings: json(&format!(r#"{{"index.number_of_replicas":{count}}}"#)),
         preserve: false,
+        rules: Rules::Now,
     }
 }
 
@@ -283,6 +284,7 @@ fn settings_follow_auto_expand_and_take_patterns_back() {
         uuids: vec![[1; 16]],
         settings: json(settings),
         preserve: false,
+        rules: Rules::Now,
     };
     let state = done(&state, &put(r#"{"index.routing.allocation.*":null}"#));
     let index = state.index("a").expect("there");

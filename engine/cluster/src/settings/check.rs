@@ -5,6 +5,7 @@ use json::Value;
 use mapping::types::boolean;
 
 use super::values;
+use crate::command::Rules;
 use crate::error::{Error, Result};
 use crate::settings_table::{Kind, Known, PREFIXES, TABLE, Type, find};
 
@@ -33,7 +34,17 @@ impl From<Refusal> for Error {
     }
 }
 
+/// By the rules of today.
 pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::Result<(), Refusal> {
+    check_by(Rules::Now, name, value, change)
+}
+
+pub(super) fn check_by(
+    rules: Rules,
+    name: &str,
+    value: &Value,
+    change: Change,
+) -> std::result::Result<(), Refusal> {
     if name.starts_with("index.analysis.") {
         return if change == Change::Open { Err(Refusal::Fixed) } else { Ok(()) };
     }
@@ -45,8 +56,10 @@ pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::R
     {
         return values::addresses(name, value.as_str().unwrap_or_default()).map_err(Refusal::Wrong);
     }
-    let Some(known) = find(name) else {
-        return Err(Refusal::Wrong(unknown(name)));
+    let known = match (find(name), rules) {
+        (None, _) => return Err(Refusal::Wrong(unknown(name))),
+        (Some(known), Rules::Now) => known,
+        (Some(known), Rules::Before6) => &before_6(*known),
     };
     if known.ty == Type::Gone && change == Change::Create && !value.is_null() {
         return Err(Refusal::Wrong(Error::Invalid {
@@ -75,16 +88,42 @@ pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::R
     if value.is_null() {
         return Ok(());
     }
-    let Some(text) = value.as_str() else {
-        if known.ty == Type::List && value.as_array().is_some() {
-            return Ok(());
-        }
-        return Err(Refusal::Wrong(Error::argument(format!(
-            "Failed to parse value [{}] for setting [{name}]",
-            json::to_string(value)
-        ))));
+    let checked = match value {
+        Value::String(text) => check_text(known, text),
+        Value::Array(_) if known.ty == Type::List => Ok(()),
+        other => Err(no_text(known, name, other)),
     };
-    check_text(known, text).map_err(Refusal::Wrong)
+    checked.map_err(Refusal::Wrong)
+}
+
+/// Why a value that is no text is none of a setting of this type: Elasticsearch reads a list as the text that
+/// Java makes of it, `[1, 2]`.
+pub(crate) fn no_text(known: &Known, name: &str, value: &Value) -> Error {
+    let texts = value.as_array().map(|items| {
+        let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+        format!("[{}]", texts.join(", "))
+    });
+    let judged = texts.as_ref().map_or(Ok(()), |text| check_text(known, text));
+    let text = texts.unwrap_or_else(|| json::to_string(value));
+    judged.err().unwrap_or_else(|| {
+        Error::argument(format!("Failed to parse value [{text}] for setting [{name}]"))
+    })
+}
+
+/// A setting as [`Rules::Before6`] has it.
+fn before_6(known: Known) -> Known {
+    match (known.name, known.ty) {
+        ("index.fielddata.cache", _) => Known { kind: Kind::Final, ..known },
+        (
+            "index.mapping.depth.limit"
+            | "index.mapping.dimension_fields.limit"
+            | "index.mapping.nested_fields.limit"
+            | "index.mapping.nested_objects.limit"
+            | "index.mapping.total_fields.limit",
+            Type::Int(min, _),
+        ) => Known { ty: Type::Int(min, i64::from(i32::MAX)), ..known },
+        _ => known,
+    }
 }
 
 /// Modes of indices that Elasticsearch has, and this store has not yet.
@@ -94,7 +133,12 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
     let name = known.name;
     match known.ty {
         Type::Int(min, max) => {
-            let Ok(number) = text.parse::<i64>() else {
+            // Of numbers of 32 bits, one that has more is no number.
+            let fits = |number: &i64| {
+                [min, max].iter().any(|bound| i32::try_from(*bound).is_err())
+                    || i32::try_from(*number).is_ok()
+            };
+            let Some(number) = text.parse::<i64>().ok().filter(fits) else {
                 return Err(Error::Argument {
                     reason: format!("Failed to parse value [{text}] for setting [{name}]"),
                     number: Some(text.to_owned()),
@@ -182,7 +226,7 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         })),
         Type::Expand => check_expand(name, text),
         Type::Copies if text != "all" && text.parse::<u32>().is_err() => {
-            Err(match text.parse::<i64>() {
+            Err(match text.parse::<i32>() {
                 Ok(_) => Error::argument("shard count cannot be a negative value"),
                 Err(_) => Error::Argument {
                     reason: format!("cannot parse ActiveShardCount[{text}]"),

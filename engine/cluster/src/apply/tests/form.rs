@@ -41,10 +41,57 @@ fn the_form_of_version_2_is_read() {
     assert!(state.aliases.is_empty());
 }
 
+/// What was refused and is allowed now is refused again where a log of before has it: what others made of the
+/// state since then was made without it.
+#[test]
+fn settings_of_a_log_of_before_are_judged_as_they_were() {
+    let mut new = NewIndex::new("a", [1; 16], 5);
+    new.settings = json(r#"{"fielddata.cache":"none"}"#);
+    let state = done(&State::default(), &Command::CreateIndex(new));
+    let closed = done_at(&state, 6, Command::SetOpen { uuids: vec![[1; 16]], open: false });
+    let put = |settings: &str, rules: &str| {
+        let text = format!(
+            r#"{{"put_settings":{{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"settings":{settings},"preserve":false{rules}}}}}"#
+        );
+        let command = State::decode_command(State::FORMAT, text.as_bytes()).expect("reads");
+        let mut bytes = Vec::new();
+        State::encode_command(&command, &mut bytes);
+        assert_eq!(String::from_utf8_lossy(&bytes), text);
+        command
+    };
+    let wide = "9223372036854775807";
+    for (name, value, refused) in [
+        ("mapping.total_fields.limit", wide, "Failed to parse value [9223372036854775807]"),
+        ("mapping.nested_fields.limit", wide, "Failed to parse value [9223372036854775807]"),
+        ("mapping.nested_objects.limit", wide, "Failed to parse value [9223372036854775807]"),
+        ("mapping.depth.limit", wide, "Failed to parse value [9223372036854775807]"),
+        ("mapping.dimension_fields.limit", wide, "Failed to parse value [9223372036854775807]"),
+        ("fielddata.cache", "node", "final a setting [index.fielddata.cache], not updateable"),
+    ] {
+        let settings = format!(r#"{{"index.{name}":"{value}"}}"#);
+        let (after, outcome) = apply(&closed, &put(&settings, ""));
+        let Outcome::Refused(error) = outcome else { panic!("{name}: {outcome:?}") };
+        assert!(error.to_string().contains(refused), "{name}: {error}");
+        assert_eq!(after.version, closed.version);
+        let after = done(&closed, &put(&settings, r#","rules":6"#));
+        let index = after.index("a").expect("there");
+        assert_eq!(index.settings.text(&format!("index.{name}")), Some(value));
+    }
+    // A pattern takes back what may be changed.
+    let all = r#"{"index.f*":null}"#;
+    let kept = |state: &State| {
+        state.index("a").expect("there").settings.text("index.fielddata.cache").map(str::to_owned)
+    };
+    assert_eq!(kept(&done(&closed, &put(all, ""))).as_deref(), Some("none"));
+    assert_eq!(kept(&done(&closed, &put(all, r#","rules":6"#))), None);
+    let unknown = br#"{"put_settings":{"uuids":[],"settings":{},"preserve":false,"rules":7}}"#;
+    assert!(State::decode_command(State::FORMAT, unknown).is_err());
+}
+
 /// Whoever changes this has changed what is written: the version must rise with it, or a program of before
 /// takes it for damaged, or passes it over.
 #[test]
-fn the_form_of_version_5_is_pinned() {
+fn the_form_of_version_6_is_pinned() {
     let mut new = NewIndex::new("a", [1; 16], 5);
     new.settings = json(r#"{"number_of_replicas":1}"#);
     let state = done(&State::default(), &Command::CreateIndex(new));
@@ -75,8 +122,15 @@ fn the_form_of_version_5_is_pinned() {
     }];
     let (name, index) = ("s".to_owned(), "i".to_owned());
     let change = StreamChange { add: true, stream: name.clone(), index: index.clone() };
+    let put = Command::PutSettings {
+        uuids: vec![[1; 16]],
+        settings: json(r#"{"priority":2}"#),
+        preserve: false,
+        rules: Rules::Now,
+    };
     let commands = [
         gone,
+        put,
         Command::UpdateAliases { actions },
         Command::StartStream { name: name.clone(), index: index.clone() },
         Command::MigrateAlias { name: name.clone() },
@@ -100,6 +154,7 @@ fn the_form_of_version_5_is_pinned() {
         text,
         [
             r#"{"at":{"now_ms":8,"command":{"delete_indices":{"uuids":["AgICAgICAgICAgICAgICAg"]}}}}"#,
+            r#"{"put_settings":{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"settings":{"priority":2},"preserve":false,"rules":6}}"#,
             r#"{"update_aliases":{"actions":[{"remove_any":["AQEBAQEBAQEBAQEBAQEBAQ"],"names":["x"],"must_exist":true}]}}"#,
             r#"{"start_stream":{"name":"s","index":"i"}}"#,
             r#"{"migrate_alias":{"name":"s"}}"#,
@@ -110,5 +165,5 @@ fn the_form_of_version_5_is_pinned() {
             r#"{"add_voting_exclusions":{"nodes":[["n","node"]],"most":9}}"#,
         ]
     );
-    assert_eq!(State::FORMAT, 5);
+    assert_eq!(State::FORMAT, 6);
 }
