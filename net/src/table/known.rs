@@ -510,7 +510,7 @@ pub(super) const API_KEYS: &[Known] = &[
 ];
 
 pub(super) const QUERY_KEYS: &[Known] =
-    &[flag("with_limited_by"), flag("with_profile_uid"), flag("typed_keys").idle()];
+    &[flag("with_limited_by"), flag("with_profile_uid"), flag("typed_keys")];
 
 pub(super) const PROFILE: &[Known] = &[text("data")];
 

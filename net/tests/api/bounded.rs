@@ -231,6 +231,34 @@ fn answers_that_list_keys_take_their_memory_first() {
     });
 }
 
+/// Buckets are made of what owners keep beside their keys: they take their memory first, and a page keeps its own alone.
+#[test]
+fn buckets_of_keys_take_their_memory_first() {
+    with_security_within(128 << 20, |mut client, lease| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for key in 0..2 {
+            let tags = names(&format!("{key}-"), 30_000);
+            let key = json::to_string(&json!({"name": "x", "metadata": {"tags": tags}}));
+            client.good("POST", "/_security/api_key", &key).await;
+        }
+        let mut held: Vec<_> = std::iter::from_fn(|| lease.take(1 << 20)).collect();
+        held.truncate(held.len().saturating_sub(16));
+        let asked = |agg: &str| format!(r#"{{"size":0,"aggs":{{"it":{agg}}}}}"#);
+        let terms = asked(r#"{"terms":{"field":"metadata.tags"}}"#);
+        let told = client.bad("POST", "/_security/_query/api_key", &terms).await;
+        assert!(told.starts_with("429 circuit_breaking_exception: "), "{told}");
+        let page = r#"{"composite":{"size":2,"sources":[{"t":{"terms":{"field":"metadata.tags","order":"desc"}}}]},
+            "aggs":{"names":{"terms":{"field":"name"}}}}"#;
+        let found = client.good("POST", "/_security/_query/api_key", &asked(page)).await;
+        let after = at(&found, &["aggregations", "it", "after_key", "t"]);
+        assert_eq!(after.as_str(), Some("1-9998"));
+        drop(held);
+        let found = client.good("POST", "/_security/_query/api_key", &terms).await;
+        let others = at(&found, &["aggregations", "it", "sum_other_doc_count"]);
+        assert_eq!(others.as_u64(), Some(60_000 - 10));
+    });
+}
+
 /// What applications note beside a person grew without end.
 #[test]
 fn a_profile_holds_so_much() {

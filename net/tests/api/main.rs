@@ -42,6 +42,7 @@ mod habits;
 mod halved;
 mod indices;
 mod judged;
+mod key_aggs;
 mod keys;
 mod lacking;
 mod left_open;

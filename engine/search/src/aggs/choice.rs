@@ -52,6 +52,41 @@ pub fn bind(
     }))
 }
 
+/// Meets what was asked with plain words; `None` where all count.
+///
+/// # Errors
+/// An expression that cannot be read.
+pub fn of_words(filter: &IncludeExclude) -> Result<Option<Choice>> {
+    if *filter == IncludeExclude::default() {
+        return Ok(None);
+    }
+    let set = |set: &Option<TermSet>| -> Result<Option<Terms>> {
+        let terms = |set: &TermSet| match set {
+            TermSet::Regexp(text) => expression(text),
+            TermSet::List(list) => {
+                Ok(Terms::Words(list.iter().map(|text| text.as_bytes().into()).collect()))
+            }
+        };
+        set.as_ref().map(terms).transpose()
+    };
+    Ok(Some(Choice {
+        include: set(&filter.include)?,
+        exclude: set(&filter.exclude)?,
+        partition: filter.partition,
+    }))
+}
+
+/// Words that an expression means.
+fn expression(text: &str) -> Result<Terms> {
+    match regexp::automaton(text, u32::MAX, false, 10_000) {
+        Ok(dfa) => Ok(Terms::Expression(Box::new(dfa))),
+        Err(regexp::Fault::Syntax(reason)) => Err(Error::illegal(reason)),
+        Err(regexp::Fault::TooComplex) => Err(Error::illegal(format!(
+            "Determinizing automaton for [{text}] would require more than 10000 effort."
+        ))),
+    }
+}
+
 fn terms(
     set: &TermSet,
     name: &str,
@@ -60,16 +95,7 @@ fn terms(
     context: &Context<'_>,
 ) -> Result<Terms> {
     match set {
-        TermSet::Regexp(text) if source.form == Form::Bytes => {
-            let made = regexp::automaton(text, u32::MAX, false, 10_000);
-            match made {
-                Ok(dfa) => Ok(Terms::Expression(Box::new(dfa))),
-                Err(regexp::Fault::Syntax(reason)) => Err(Error::illegal(reason)),
-                Err(regexp::Fault::TooComplex) => Err(Error::illegal(format!(
-                    "Determinizing automaton for [{text}] would require more than 10000 effort."
-                ))),
-            }
-        }
+        TermSet::Regexp(text) if source.form == Form::Bytes => expression(text),
         TermSet::Regexp(_) => Err(Error::illegal(format!(
             "Aggregation [{name}] cannot support regular expression style include/exclude \
              settings as they can only be applied to string fields. Use an array of {}values \

@@ -240,6 +240,8 @@ struct Queried {
 impl queries::Records for Queried {
     type One = Arc<ApiKey>;
 
+    const AGGREGATED: bool = true;
+
     fn id<'r>(&self, key: &'r Arc<ApiKey>) -> &'r str {
         &key.id
     }

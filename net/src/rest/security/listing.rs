@@ -81,11 +81,35 @@ impl<'c, 'a, E: Env> Listing<'c, 'a, E> {
 
     /// The answer, with what stands behind the list.
     pub fn end_with(mut self, status: u16, members: &[(&str, Value)]) -> Reply {
-        self.body.push(b']');
+        self.close();
         for (name, value) in members {
             self.body.extend_from_slice(format!(",\"{name}\":").as_bytes());
             self.body.extend_from_slice(&json::to_vec(value));
         }
+        self.end_as_is(status)
+    }
+
+    /// Ends the list: members may stand behind it.
+    pub fn close(&mut self) {
+        self.body.push(b']');
+    }
+
+    /// Writes the members of an object, as they stand in its text, behind the list.
+    ///
+    /// # Errors
+    /// As [`Listing::pay`].
+    pub fn add_members(&mut self, object: &[u8]) -> Result<()> {
+        self.pay(object.len().saturating_mul(COPIES))?;
+        let members = object.strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}"));
+        if let Some(members) = members.filter(|members| !members.is_empty()) {
+            self.body.push(b',');
+            self.body.extend_from_slice(members);
+        }
+        Ok(())
+    }
+
+    /// The answer, whose list was closed.
+    pub fn end_as_is(mut self, status: u16) -> Reply {
         self.body.push(b'}');
         Reply::json(status, self.body).counted(self.memory)
     }

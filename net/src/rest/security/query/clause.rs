@@ -55,7 +55,7 @@ pub(super) fn check_kinds(query: &Value) -> Result<()> {
 }
 
 /// Bytes of the longest value that is looked for: so long a term may be.
-const WORD_BYTES_MAX: usize = 32_766;
+pub(super) const WORD_BYTES_MAX: usize = 32_766;
 
 /// Letters of the longest pattern.
 const SHAPE_MAX: usize = 1_000;

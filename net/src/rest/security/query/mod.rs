@@ -3,26 +3,30 @@
 //! The body is read by the parser of searches, so that what it refuses is refused in the same words. What
 //! Elasticsearch takes here is answered: `bool`, `match_all`, `term`, `terms`, `prefix`, `wildcard`, `range`,
 //! `exists`, `ids`, `match` and `simple_query_string`, on fields that are named for each family. Aggregations are
-//! not there.
+//! there where Elasticsearch has them: over API keys.
 
+mod aggs;
 mod clause;
 mod field;
 mod order;
 mod simple;
+mod tally;
 
 pub(super) use field::{Fields, Kind};
 
 use engine::{Error, Result};
 use env::{Env, Spawn};
-use json::Value;
+use json::{Value, Writer};
 use search::dsl;
 
 use super::body::Body;
 use super::listing::Listing;
 use crate::call::Call;
+use crate::render::aggs::How;
 use crate::reply::Reply;
 use clause::Test;
 use order::Orders;
+use tally::Tally;
 
 /// The most that `from` and `size` may reach.
 const WINDOW_MAX: u64 = 10_000;
@@ -39,6 +43,9 @@ struct Row<'r> {
 pub(super) trait Records {
     /// One of them.
     type One;
+
+    /// They are aggregated, too.
+    const AGGREGATED: bool = false;
 
     /// What `ids` asks for.
     fn id<'r>(&self, one: &'r Self::One) -> &'r str;
@@ -66,8 +73,10 @@ pub(super) async fn answer<E: Env, R: Records>(
     (records, all): (R, Vec<R::One>),
 ) -> Result<Reply> {
     let body = call.map().await?.unwrap_or_else(Value::object);
-    Body::new(&body, "query request", &["query", "from", "size", "sort", "search_after"])?;
-    let asked =
+    let known = ["query", "from", "size", "sort", "search_after", "aggs", "aggregations"];
+    let known = if R::AGGREGATED { &known[..] } else { &known[..5] };
+    Body::new(&body, "query request", known)?;
+    let mut asked =
         call.read(|content| dsl::parse_search(content, &[]).map_err(|error| told(&error))).await?;
     let (from, size) = (u64::from(asked.from), u64::from(asked.size));
     if from + size > WINDOW_MAX {
@@ -92,12 +101,16 @@ pub(super) async fn answer<E: Env, R: Records>(
         None => None,
         Some(after) => Some(orders.place(after, now_ms)?),
     };
+    for name in ["aggs", "aggregations"] {
+        body.get(name).map_or(Ok(()), aggs::check_kinds)?;
+    }
+    let mut tally = Tally::of(std::mem::take(&mut asked.aggs), fields, now_ms)?;
     let mut page = Listing::new(call, kind)?;
     let spawn = call.core.env().spawn();
     let (mut total, mut found) = (0_u64, Vec::new());
     for (place, one) in all.iter().enumerate() {
         spawn.yield_if_needed().await;
-        let needs_data = test.is_some() || !orders.is_empty();
+        let needs_data = test.is_some() || tally.is_some() || !orders.is_empty();
         let data = if needs_data { records.data(one) } else { Value::Null };
         let row = Row { id: records.id(one), data: &data };
         if let Some(test) = &test
@@ -106,6 +119,9 @@ pub(super) async fn answer<E: Env, R: Records>(
             continue;
         }
         total += 1;
+        if let Some(tally) = &mut tally {
+            tally.add(&row, &mut page, spawn).await?;
+        }
         let keys = orders.keys(place, &data);
         if after.as_ref().is_none_or(|after| orders.compare(&keys, after).is_gt()) {
             page.pay(FOUND_BYTES + order::weight(&keys))?;
@@ -123,7 +139,39 @@ pub(super) async fn answer<E: Env, R: Records>(
         }
         page.add(&shown).await?;
     }
-    Ok(page.end(200))
+    page.close();
+    if let Some(tally) = tally {
+        aggregations(call, tally, &mut page).await?;
+    }
+    Ok(page.end_as_is(200))
+}
+
+/// Writes what aggregations found behind the records.
+async fn aggregations<E: Env>(
+    call: &Call<'_, E>,
+    tally: Tally,
+    page: &mut Listing<'_, '_, E>,
+) -> Result<()> {
+    let most = call.core.state().settings.int("search.max_buckets").unwrap_or(65_536);
+    let most = usize::try_from(most).unwrap_or(0);
+    let spawn = call.core.env().spawn();
+    let found = match tally.is_short() {
+        true => tally.finish(most)?,
+        false => {
+            let done = spawn.work(move || tally.finish(most)).await;
+            done.map_err(|_| Error::rejected("too many requests wait for a worker"))??
+        }
+    };
+    let how = How { typed: call.params.flag("typed_keys", false)?, total_as_int: false };
+    let mut text = Vec::new();
+    let mut writer = Writer::new(&mut text);
+    writer.begin_object();
+    crate::render::aggs::aggregations(&mut writer, found, how, &async || {
+        spawn.yield_if_needed().await;
+    })
+    .await;
+    writer.end_object();
+    page.add_members(&text)
 }
 
 #[cfg(test)]
