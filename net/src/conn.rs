@@ -101,6 +101,9 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
 /// after that.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long a read may take of what has come already.
+const COME: Duration = Duration::from_millis(100);
+
 /// What a connection's place in memory holds of its buffers, as [`CONNECTION_BYTES`] was measured.
 const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
 
@@ -299,8 +302,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
 
     fn begin(&mut self, request: Request) {
         let keep_alive = request.head.keep_alive() && !std::mem::take(&mut self.is_unread);
-        // After a stop, heads that are complete are still answered; the last one says so.
-        self.last = !keep_alive || (self.door.is_stopping() && !self.more_in_flight());
+        // After a stop, heads that have come are still answered; the last one says so.
+        let is_over = || self.door.is_stopping() && !self.more_in_flight();
+        self.last = !keep_alive || (is_over() && !self.stream.has_more());
         let manner = Manner {
             bare: request.head.method() == Method::Head,
             close: self.last,
@@ -480,6 +484,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             None => *self.head_began.get_or_insert(now) + limits.head,
         };
         let in_flight = self.incoming.is_some();
+        // What had come before a stop is read as before it; a part of a head is not waited for.
+        let has_come = self.door.is_stopping() && !in_flight && self.stream.has_more();
+        let deadline = if has_come { deadline.min(now + COME) } else { deadline };
         let has_begun = in_flight || (self.skipping.is_none() && !self.input.is_empty());
         let wait = self.wait();
         let Self { stream, door, timer, incoming, input, number, .. } = self;
@@ -491,7 +498,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let place = if direct { spare } else { input.space() };
         let read = {
             let read = pin!(stream.read(place));
-            let coming = pin!(door.until_ended(*number, (wait, !in_flight), read));
+            let coming = pin!(door.until_ended(*number, (wait, !in_flight && !has_come), read));
             until(door.env.clock(), timer, deadline, coming).await
         };
         let fault = match read {

@@ -21,6 +21,10 @@ pub trait Stream: 'static {
     /// asking reads nothing and does not wait.
     fn has_left(&self) -> bool;
 
+    /// Has the other side sent something that was not read yet? Asking reads nothing and does not wait. It may be
+    /// less than what a read needs to give anything (a part of a record of TLS).
+    fn has_more(&self) -> bool;
+
     /// Address of the other side, as `host:port`.
     fn peer(&self) -> &str;
 }

@@ -407,6 +407,10 @@ impl Stream for PlainStream {
         crate::system::has_hung_up(self.stream.as_raw_fd())
     }
 
+    fn has_more(&self) -> bool {
+        crate::system::has_received(self.stream.as_raw_fd())
+    }
+
     fn peer(&self) -> &str {
         &self.peer
     }
@@ -454,6 +458,13 @@ impl Stream for Connection {
         match self {
             Self::Plain(stream) => stream.has_left(),
             Self::Tls(stream) => stream.has_left(),
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        match self {
+            Self::Plain(stream) => stream.has_more(),
+            Self::Tls(stream) => stream.has_more(),
         }
     }
 

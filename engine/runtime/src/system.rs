@@ -65,6 +65,14 @@ pub fn has_hung_up(fd: RawFd) -> bool {
     count == 1 && asked.revents & (libc::POLLRDHUP | libc::POLLHUP | libc::POLLERR) != 0
 }
 
+/// Does the socket `fd` hold bytes that were not read? Reads none and does not wait; what cannot be asked holds none.
+pub fn has_received(fd: RawFd) -> bool {
+    let mut first = 0_u8;
+    let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+    // SAFETY: at most one byte is written to `first`, alive through the call; a wrong descriptor is an error.
+    unsafe { libc::recv(fd, (&raw mut first).cast(), 1, flags) == 1 }
+}
+
 /// A second descriptor of the open file `fd`, closed on exec.
 pub fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: the caller's file object keeps `fd` open while it lends it; only borrowed here.

@@ -102,6 +102,8 @@ pub struct TlsStream {
     end: usize,
     /// Encrypted bytes to send.
     outgoing: Vec<u8>,
+    /// The last read filled its buffer: more may lie in TLS.
+    is_cut: bool,
     /// The other side was told that no more comes.
     is_finished: bool,
 }
@@ -119,6 +121,7 @@ impl TlsStream {
             start: 0,
             end: 0,
             outgoing: Vec::new(),
+            is_cut: false,
             is_finished: false,
         };
         match within(HANDSHAKE, stream.shake_hands()).await {
@@ -202,7 +205,10 @@ impl Stream for TlsStream {
         loop {
             match self.tls.reader().read(buffer) {
                 // The other side said goodbye, or there was no room to read into.
-                Ok(count) => return Ok(count),
+                Ok(count) => {
+                    self.is_cut = count == buffer.len();
+                    return Ok(count);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(self.refused(&error)),
             }
@@ -245,6 +251,10 @@ impl Stream for TlsStream {
 
     fn has_left(&self) -> bool {
         self.socket.has_left()
+    }
+
+    fn has_more(&self) -> bool {
+        self.is_cut || self.start < self.end || self.socket.has_more()
     }
 
     fn peer(&self) -> &str {

@@ -147,6 +147,10 @@ impl Stream for SimStream {
         pipe.ended || pipe.broken
     }
 
+    fn has_more(&self) -> bool {
+        !self.incoming.borrow().bytes.is_empty()
+    }
+
     fn peer(&self) -> &str {
         self.peer
     }

@@ -101,6 +101,29 @@ fn a_stop_lets_requests_in_flight_finish() {
     }
 }
 
+/// Of many requests that had come before a stop those alone were answered which one read had taken.
+#[test]
+fn a_stop_lets_requests_finish_that_came_before_it() {
+    const MANY: usize = 500;
+    for seed in 0..10 {
+        let place = place(seed);
+        let mut stream = place.connect();
+        place.sim.run(async {
+            let rest = (0..MANY).flat_map(|at| request("PUT", &format!("/{at}"), &[], b"x"));
+            let all: Vec<u8> = get("/later/500").into_iter().chain(rest).collect();
+            stream.write_all(&all).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_millis(200)).await;
+            place.door.stop();
+            let methods: Vec<Method> =
+                [Method::Get].into_iter().chain((0..MANY).map(|_| Method::Put)).collect();
+            let (found, closed) = answers(&mut stream, &methods).await;
+            assert_eq!((found.len(), closed), (MANY + 1, true), "seed {seed}");
+            assert_eq!(found[MANY].text(), format!("PUT /{} 1", MANY - 1));
+            place.door.closed().await;
+        });
+    }
+}
+
 #[test]
 fn a_client_that_leaves_leaves_nothing_behind() {
     for seed in 0..10 {
