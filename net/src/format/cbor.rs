@@ -10,9 +10,49 @@ const POSITIVE: u64 = 2;
 const NEGATIVE: u64 = 3;
 const DECIMAL: u64 = 4;
 
+/// A list or an object that is being read.
+struct Open {
+    is_object: bool,
+    /// What is to come, where it was told.
+    left: Option<u64>,
+}
+
 pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
     let mut bytes = In { bytes: body, at: 0 };
-    value(&mut bytes, out, DEPTH_MAX)?;
+    let mut open: Vec<Open> = Vec::new();
+    loop {
+        let at = bytes.at;
+        match value(&mut bytes, out)? {
+            Some(_) if open.len() >= DEPTH_MAX => {
+                return Err(Malformed::new(at, "nested too deeply"));
+            }
+            Some(begun) => {
+                out.raw(if begun.is_object { "{" } else { "[" });
+                open.push(begun);
+            }
+            None if open.is_empty() => break,
+            None => out.raw(","),
+        }
+        while let Some(last) = open.last_mut() {
+            if more(&mut bytes, &mut last.left)? {
+                if last.is_object {
+                    out.check(bytes.at)?;
+                    out.text(&key(&mut bytes)?);
+                    out.raw(":");
+                }
+                break;
+            }
+            out.uncomma();
+            out.raw(if last.is_object { "}" } else { "]" });
+            open.pop();
+            if !open.is_empty() {
+                out.raw(",");
+            }
+        }
+        if open.is_empty() {
+            break;
+        }
+    }
     if bytes.at < body.len() {
         return Err(Malformed::new(bytes.at, "bytes after the end"));
     }
@@ -35,14 +75,26 @@ fn argument(bytes: &mut In<'_>, info: u8) -> Result<Option<u64>, Malformed> {
     Ok(Some(value))
 }
 
-fn value(bytes: &mut In<'_>, out: &mut Out, depth: usize) -> Result<(), Malformed> {
-    let at = bytes.at;
-    let deeper = || depth.checked_sub(1).ok_or_else(|| Malformed::new(at, "nested too deeply"));
+/// A whole value, or where a list or an object begins.
+fn value(bytes: &mut In<'_>, out: &mut Out) -> Result<Option<Open>, Malformed> {
+    let (mut at, mut head) = (bytes.at, bytes.byte()?);
+    // A tag says what the value stands for. But for those of numbers JSON has no place for that.
+    while head >> 5 == 6 {
+        let mut ahead = In { bytes: bytes.bytes, at: bytes.at };
+        match argument(&mut ahead, head & 31)? {
+            Some(POSITIVE | NEGATIVE) if next_major(&ahead) == Some(2) => break,
+            Some(DECIMAL) => break,
+            Some(_) => {}
+            None => return Err(Malformed::new(at, "a length that is not there")),
+        }
+        bytes.at = ahead.at;
+        (at, head) = (bytes.at, bytes.byte()?);
+    }
     out.check(at)?;
-    let head = bytes.byte()?;
     let (major, info) = (head >> 5, head & 31);
     if major == 7 {
-        return simple(bytes, out, info, at);
+        simple(bytes, out, info, at)?;
+        return Ok(None);
     }
     let argument = argument(bytes, info)?;
     match (major, argument) {
@@ -58,31 +110,7 @@ fn value(bytes: &mut In<'_>, out: &mut Out, depth: usize) -> Result<(), Malforme
                 .map_err(|_| Malformed::new(at, "a text that is no UTF-8"))?;
             out.text(&text);
         }
-        (4, count) => {
-            let depth = deeper()?;
-            out.raw("[");
-            let mut left = count;
-            while more(bytes, &mut left)? {
-                value(bytes, out, depth)?;
-                out.raw(",");
-            }
-            out.uncomma();
-            out.raw("]");
-        }
-        (5, count) => {
-            let depth = deeper()?;
-            out.raw("{");
-            let mut left = count;
-            while more(bytes, &mut left)? {
-                out.check(bytes.at)?;
-                out.text(&key(bytes)?);
-                out.raw(":");
-                value(bytes, out, depth)?;
-                out.raw(",");
-            }
-            out.uncomma();
-            out.raw("}");
-        }
+        (4 | 5, left) => return Ok(Some(Open { is_object: major == 5, left })),
         (6, Some(POSITIVE | NEGATIVE)) if next_major(bytes) == Some(2) => {
             bytes.at = at;
             out.raw(&integer(bytes)?);
@@ -96,11 +124,9 @@ fn value(bytes: &mut In<'_>, out: &mut Out, depth: usize) -> Result<(), Malforme
             let scale = exponent.ok_or_else(|| too_long(pair_at))?;
             out.raw(&big::scaled(&integer(bytes)?, scale));
         }
-        // Another tag says what the value stands for; JSON has no place for that.
-        (6, Some(_)) => value(bytes, out, deeper()?)?,
         _ => return Err(Malformed::new(at, "a length that is not there")),
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The kind of what comes next.

@@ -19,9 +19,11 @@ use json::Value;
 /// What is written.
 type Tree = Value;
 
-/// Values inside each other. JSON's own bound is 1,000; readers and writers here go down with each,
-/// and a core's stack has other uses.
-pub const DEPTH_MAX: usize = 200;
+/// Values inside each other that are read: as many as of JSON. No reader goes down with them.
+pub const DEPTH_MAX: usize = json::Limits::DEFAULT.depth_max;
+
+/// Values inside each other that a core writes: writers go down with each, and its stack has other uses.
+pub const FLAT_MAX: usize = 200;
 
 /// JSON may be so many times as long as what it is made of: escapes are, at six bytes each.
 const GROWTH_MAX: usize = 8;
@@ -139,7 +141,7 @@ pub fn to_lines(encoding: Encoding, body: &[u8], most: usize) -> Result<Vec<u8>,
     Ok(lines)
 }
 
-/// An answer out of JSON; `None` where it is no JSON that we write. Where it is deeper than [`DEPTH_MAX`] the
+/// An answer out of JSON; `None` where it is no JSON that we write. Where it is deeper than [`FLAT_MAX`] the
 /// stack must be one's own.
 pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
     if encoding == Encoding::Json {
@@ -362,9 +364,34 @@ mod tests {
         assert!(to_json(Encoding::Smile, &deep).is_err());
         assert!(to_json(Encoding::Yaml, "[".repeat(100_000).as_bytes()).is_err());
         let nested = |count: usize| "[".repeat(count) + &"]".repeat(count);
-        assert!(of_json(Encoding::Smile, nested(DEPTH_MAX).as_bytes()).is_some());
-        assert!(of_json(Encoding::Smile, nested(DEPTH_MAX + 1).as_bytes()).is_some());
-        assert!(of_json(Encoding::Smile, nested(2_000).as_bytes()).is_none());
+        for encoding in [Encoding::Cbor, Encoding::Smile, Encoding::Yaml] {
+            assert!(of_json(encoding, nested(DEPTH_MAX + 1).as_bytes()).is_none());
+        }
+        // Whoever writes these has a stack that allows for it.
+        let deepest = move || {
+            let mixed = "[{\"a\":".repeat(DEPTH_MAX / 2) + "1" + &"}]".repeat(DEPTH_MAX / 2);
+            for json in [nested(DEPTH_MAX), mixed] {
+                for encoding in [Encoding::Cbor, Encoding::Smile, Encoding::Yaml] {
+                    let written = of_json(encoding, json.as_bytes()).expect("written");
+                    let read = to_json(encoding, &written).expect("read");
+                    assert_eq!(String::from_utf8_lossy(&read), json, "{encoding:?}");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(deepest);
+        thread.expect("a thread").join().expect("all of them");
+        // One more.
+        let mut one = vec![0x81; DEPTH_MAX + 1];
+        one.push(1);
+        assert!(to_json(Encoding::Cbor, &one).is_err());
+        assert!(to_json(Encoding::Cbor, &one[1..]).is_ok());
+        let mut smile = b":)\n\0".to_vec();
+        smile.extend(std::iter::repeat_n(0xf8, DEPTH_MAX + 1));
+        smile.extend(std::iter::repeat_n(0xf9, DEPTH_MAX + 1));
+        assert!(to_json(Encoding::Smile, &smile).is_err());
+        // Tags are none.
+        let tags = [vec![0xc6; 100_000], vec![1]].concat();
+        assert_eq!(to_json(Encoding::Cbor, &tags).as_deref(), Ok(&b"1"[..]));
         assert_eq!(depth(br#"{"[\"[":["[["]}"#), 2);
     }
 

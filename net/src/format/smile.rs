@@ -28,6 +28,31 @@ fn shared(table: &Option<Vec<String>>, number: usize, at: usize) -> Result<Strin
     held.cloned().ok_or_else(|| Malformed::new(at, "a reference to nothing"))
 }
 
+/// What is open while reading.
+#[derive(Clone, Copy)]
+enum Open {
+    Array,
+    Object,
+}
+
+impl Open {
+    /// The mark that ends it.
+    fn end(self) -> u8 {
+        match self {
+            Self::Array => 0xf9,
+            Self::Object => 0xfb,
+        }
+    }
+
+    /// The brackets of JSON.
+    fn marks(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Array => ("[", "]"),
+            Self::Object => ("{", "}"),
+        }
+    }
+}
+
 pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
     let mut bytes = In { bytes: body, at: 0 };
     if bytes.take(3)? != b":)\n" {
@@ -39,8 +64,43 @@ pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
     }
     let table = |bit: u8| (flags & bit != 0).then(Vec::new);
     let mut known = Shared { names: table(1), values: table(2) };
-    let head = bytes.byte()?;
-    value(&mut bytes, out, &mut known, head, DEPTH_MAX)?;
+    let mut open: Vec<Open> = Vec::new();
+    let mut head = bytes.byte()?;
+    loop {
+        let at = bytes.at;
+        match value(&mut bytes, out, &mut known, head)? {
+            Some(_) if open.len() >= DEPTH_MAX => {
+                return Err(Malformed::new(at, "nested too deeply"));
+            }
+            Some(begun) => {
+                out.raw(begun.marks().0);
+                open.push(begun);
+            }
+            None if open.is_empty() => break,
+            None => out.raw(","),
+        }
+        while let Some(last) = open.last() {
+            head = bytes.byte()?;
+            if head != last.end() {
+                break;
+            }
+            out.uncomma();
+            out.raw(last.marks().1);
+            open.pop();
+            if !open.is_empty() {
+                out.raw(",");
+            }
+        }
+        match open.last() {
+            None => break,
+            Some(Open::Array) => {}
+            Some(Open::Object) => {
+                name(&mut bytes, out, &mut known, head)?;
+                out.raw(":");
+                head = bytes.byte()?;
+            }
+        }
+    }
     match bytes.bytes.get(bytes.at) {
         None => Ok(()),
         Some(0xff) if bytes.at + 1 == body.len() => Ok(()),
@@ -107,13 +167,13 @@ fn long_text<'a>(bytes: &mut In<'a>) -> Result<&'a str, Malformed> {
     Ok(text)
 }
 
+/// A whole value, or where a list or an object begins.
 fn value(
     bytes: &mut In<'_>,
     out: &mut Out,
     known: &mut Shared,
     head: u8,
-    depth: usize,
-) -> Result<(), Malformed> {
+) -> Result<Option<Open>, Malformed> {
     let at = bytes.at;
     out.check(at)?;
     match head {
@@ -155,42 +215,11 @@ fn value(
             let len = usize::try_from(vint(bytes)?).unwrap_or(usize::MAX);
             out.text(&base64(bytes.take(len)?));
         }
-        0xf8 | 0xfa => {
-            let depth =
-                depth.checked_sub(1).ok_or_else(|| Malformed::new(at, "nested too deeply"))?;
-            list(bytes, out, known, head == 0xfa, depth)?;
-        }
+        0xf8 => return Ok(Some(Open::Array)),
+        0xfa => return Ok(Some(Open::Object)),
         _ => return Err(Malformed::new(at, format!("an unknown mark [{head:#04x}]"))),
     }
-    Ok(())
-}
-
-/// An object or an array, after its first mark.
-fn list(
-    bytes: &mut In<'_>,
-    out: &mut Out,
-    known: &mut Shared,
-    object: bool,
-    depth: usize,
-) -> Result<(), Malformed> {
-    out.raw(if object { "{" } else { "[" });
-    let end = if object { 0xfb } else { 0xf9 };
-    loop {
-        let mut head = bytes.byte()?;
-        if head == end {
-            break;
-        }
-        if object {
-            name(bytes, out, known, head)?;
-            out.raw(":");
-            head = bytes.byte()?;
-        }
-        value(bytes, out, known, head, depth)?;
-        out.raw(",");
-    }
-    out.uncomma();
-    out.raw(if object { "}" } else { "]" });
-    Ok(())
+    Ok(None)
 }
 
 fn name(bytes: &mut In<'_>, out: &mut Out, known: &mut Shared, head: u8) -> Result<(), Malformed> {

@@ -340,7 +340,7 @@ impl<E: Env> Inner<E> {
 
     /// Deep answers are for a worker, whose stack has no other use.
     async fn encoded_within(&self, json: &Bytes, encoding: Encoding, most: usize) -> Encoded {
-        let is_flat = || format::depth(json) <= format::DEPTH_MAX;
+        let is_flat = || format::depth(json) <= format::FLAT_MAX;
         if json.len() < WORKER_BYTES_MIN && is_flat() {
             return encode(encoding, json, most);
         }

@@ -498,13 +498,23 @@ fn other_encodings_are_read_however_short_they_say_it_and_written_however_deep()
         let source = client.call("GET", "/f/_source/1", "").await;
         assert_eq!(source.text(), rows);
 
-        let deep = format!(r#"{}1{}"#, r#"{"a":"#.repeat(250), "}".repeat(250));
-        client.good("PUT", "/f/_doc/2", &deep).await;
-        for encoding in ["cbor", "smile", "yaml"] {
-            let got = client.call("GET", &format!("/f/_source/2?format={encoding}"), "").await;
-            let kind = got.field("content-type").unwrap_or_default().to_owned();
-            assert!(kind.contains(encoding), "{kind}");
-            assert!(!got.body.starts_with(b"{"), "{encoding}");
+        for depth in [250, 900] {
+            let deep = format!(r#"{}1{}"#, r#"{"a":["#.repeat(depth / 2), "]}".repeat(depth / 2));
+            client.good("PUT", "/f/_doc/2", &deep).await;
+            for encoding in ["cbor", "smile", "yaml"] {
+                let got = client.call("GET", &format!("/f/_source/2?format={encoding}"), "").await;
+                let kind = got.field("content-type").unwrap_or_default().to_owned();
+                assert!(kind.contains(encoding), "{kind}");
+                assert!(!got.body.starts_with(b"{"), "{encoding}");
+                // What was answered can be sent.
+                let target = format!("/f/_doc/{encoding}-{depth}");
+                let kind = format!("application/{encoding}");
+                let put =
+                    client.call_with("PUT", &target, &[("Content-Type", &kind)], &got.body).await;
+                assert_eq!(put.status, 201, "{encoding}, {depth}: {}", put.text());
+                let source = target.replace("_doc", "_source");
+                assert_eq!(client.call("GET", &source, "").await.text(), deep, "{encoding}");
+            }
         }
     });
 }
