@@ -1,4 +1,5 @@
-//! `_cluster/reroute`: every command is read and judged; none has a place to move a shard to.
+//! `_cluster/reroute`: every command is read and judged; none has a place to move a shard to, and a copy that is
+//! given up would be taken up at once where it is.
 
 use engine::index::block::{self, Level};
 use engine::{Error, Result};
@@ -12,14 +13,15 @@ use crate::reply::Reply;
 
 mod read;
 
-/// A command, and why it is refused.
-struct Refused {
+/// A command, and what is thought of it.
+struct Judged {
     name: String,
     parameters: Value,
     decider: String,
-    /// For people: alone, and with the command's own name before it.
+    /// For people.
     why: String,
-    error: Error,
+    /// Of one that is refused: what the caller is told who does not ask for reasons.
+    refused: Option<Error>,
 }
 
 /// Told where the answer shows the state, which it does unless nothing of it is asked for.
@@ -31,10 +33,11 @@ const STATE_DEPRECATED: &str = "The [state] field in the response to the reroute
 pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/reroute")?;
     let explain = call.params.flag("explain", false)?;
-    let refused = commands(call).await?;
+    let judged = commands(call, explain).await?;
     block::check_cluster(&call.core.state(), Level::MetadataWrite)?;
-    if let (Some(first), false) = (refused.first(), explain) {
-        return Err(first.error.clone());
+    let mut refused = judged.iter().filter_map(|one| one.refused.as_ref());
+    if let (Some(first), false) = (refused.next(), explain) {
+        return Err(first.clone());
     }
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out);
@@ -49,7 +52,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     if explain {
         writer.key("explanations").begin_array();
-        for one in &refused {
+        for one in &judged {
             writer
                 .begin_object()
                 .field_str("command", &one.name)
@@ -58,7 +61,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 .begin_array()
                 .begin_object()
                 .field_str("decider", &one.decider)
-                .field_str("decision", "NO")
+                .field_str("decision", if one.refused.is_some() { "NO" } else { "YES" })
                 .field_str("explanation", &one.why)
                 .end_object()
                 .end_array()
@@ -71,17 +74,21 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// The commands of the body, each judged once all are read.
-async fn commands<E: Env>(call: &Call<'_, E>) -> Result<Vec<Refused>> {
+async fn commands<E: Env>(call: &Call<'_, E>, explain: bool) -> Result<Vec<Judged>> {
     let read = |content: &Bytes| match content.is_empty() {
         true => Ok(Vec::new()),
         false => read::commands(&fail::spanned_tree(content)?),
     };
     let commands = call.read(read).await?;
-    commands.into_iter().map(|command| judge(call, &command.name, command.fields)).collect()
+    let judge = |command: read::Command| judge(call, &command.name, command.fields, explain);
+    commands.into_iter().map(judge).collect()
 }
 
-/// Why a command cannot be done.
-fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refused> {
+/// Can a command be done, and why not? Who asks to `explain` is told of more by a decision.
+///
+/// # Errors
+/// What is wrong with a command that no decision tells of.
+fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object, explain: bool) -> Result<Judged> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let index_name = text("index");
     let number = fields.get("shard").and_then(Value::as_i64).unwrap_or(-1);
@@ -95,59 +102,87 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
         // Nobody can be told how a node would decide that is not there.
         Error::illegal_argument(format!("failed to resolve [{node}], no matching nodes"))
     });
-    // Only where old data is asked for is the index looked at before the node.
-    if let (Some(error), true) = (&unresolved, name != "allocate_stale_primary") {
-        return Err(error.clone());
-    }
-    let Some(index) = call.core.state().index(&index_name).cloned() else {
-        return Err(Error::index_not_found(&index_name, "index_or_alias"));
-    };
-    if let Some(error) = unresolved {
-        return Err(error);
-    }
-    let here =
-        format!("{{{}}}{{{}}}{{{}}}{{{}}}", info.name, info.id, info.id, info.transport_address);
-    let copy = format!("[{index_name}][{number}]");
-    let known = u32::try_from(number).ok().filter(|it| *it < index.settings.shard_count());
-    let is_started = known.is_some_and(|number| call.core.directory().has_place(&index, number));
     let (short, decider) = match name {
         "move" => ("move_allocation".to_owned(), "move_allocation_command".to_owned()),
         "cancel" => ("cancel_allocation".to_owned(), "cancel_allocation_command".to_owned()),
         _ => (name.to_owned(), format!("{name} (allocation command)")),
     };
+    let judged = |fields: Object, why: String, refused: Option<Error>| Judged {
+        name: name.to_owned(),
+        parameters: Value::Object(fields),
+        decider,
+        why,
+        refused,
+    };
+    let index = call.core.state().index(&index_name).cloned();
+    let missing = index.is_none() && name != "move";
+    let missing = missing.then(|| Error::index_not_found(&index_name, "index_or_alias"));
+    // Only where old data is asked for is the index looked at before the node.
+    let is_stale = name == "allocate_stale_primary";
+    let first =
+        if is_stale { missing.clone().or(unresolved) } else { unresolved.or(missing.clone()) };
+    if let Some(error) = first {
+        let is_told = match name {
+            "allocate_replica" | "allocate_empty_primary" => true,
+            _ => is_stale && missing.is_none(),
+        };
+        return match explain && is_told {
+            true => Ok(judged(fields, error.reason.clone(), Some(error))),
+            false => Err(error),
+        };
+    }
+    let here =
+        format!("{{{}}}{{{}}}{{{}}}{{{}}}", info.name, info.id, info.id, info.transport_address);
+    let copy = format!("[{index_name}][{number}]");
+    let known = index.as_ref().and_then(|index| {
+        let number = u32::try_from(number).ok()?;
+        (number < index.settings.shard_count()).then_some((&**index, number))
+    });
+    let is_started =
+        known.is_some_and(|(index, number)| call.core.directory().has_place(index, number));
     let loses = |word: &str| {
         format!(
             "allocating {word} primary for {copy} can result in data loss. Please confirm by setting \
              the accept_data_loss parameter to true"
         )
     };
-    let accepts = fields.get("accept_data_loss").and_then(Value::as_bool).unwrap_or(false);
+    let flag = |key: &str| fields.get(key).and_then(Value::as_bool).unwrap_or(false);
+    let accepts = flag("accept_data_loss");
+    let id = |(index, number)| already(&info.id, &copy, &allocation_id(index, number));
     let mut plain = None;
     let why = match (name, known) {
-        ("cancel", None) => format!("can't cancel {copy}, failed to find it on node {here}"),
+        ("cancel", Some(_)) if is_started && flag("allow_primary") => {
+            let why = format!("shard {number} on node {here} can be cancelled");
+            return Ok(judged(fields, why, None));
+        }
         ("cancel", Some(_)) if is_started => {
             format!("can't cancel {copy} on node {here}, shard is primary and started")
         }
-        ("cancel", Some(_)) => {
+        ("cancel", _) => {
             format!("can't cancel {copy}, failed to find it on node {here}")
         }
-        ("move", None) => format!("can't move {copy}, failed to find it on node {here}"),
+        ("move", None) => {
+            let text = format!("[{short}] can't move {copy}, failed to find it on node {here}");
+            plain = Some(Error::illegal_argument(text));
+            format!("shard {number} not found")
+        }
         (_, None) => {
             let error = Error::new(404, "shard_not_found_exception", "no such shard");
             let number = u32::try_from(number).unwrap_or(u32::MAX);
-            plain = Some(error.at_shard(&index.uuid_text(), number, &index_name));
+            let uuid = index.as_ref().map(|index| index.uuid_text()).unwrap_or_default();
+            plain = Some(error.at_shard(&uuid, number, &index_name));
             "no such shard".to_owned()
         }
-        ("move", Some(number)) => format!(
+        ("move", Some(held)) => format!(
             "can't move {number}, from {here}, to {here}, since its not allowed, reason: [NO({})]",
-            already(&info.id, &copy, &allocation_id(&index, number))
+            id(held)
         ),
-        ("allocate_replica", Some(_)) if index.settings.replica_count() == 0 => format!(
+        ("allocate_replica", Some((index, _))) if index.settings.replica_count() == 0 => format!(
             "all copies of {copy} are already assigned. Use the move allocation command instead"
         ),
-        ("allocate_replica", Some(number)) => format!(
+        ("allocate_replica", Some(held)) => format!(
             "allocation of {copy} on node {here} is not allowed, reason: [NO({})]",
-            already(&info.id, &copy, &allocation_id(&index, number))
+            id(held)
         ),
         (_, Some(_)) if is_started => format!("primary {copy} is already assigned"),
         ("allocate_empty_primary", Some(_)) if !accepts => loses("an empty"),
@@ -159,7 +194,7 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
         ),
     };
     let error = plain.unwrap_or_else(|| Error::illegal_argument(format!("[{short}] {why}")));
-    Ok(Refused { name: name.to_owned(), parameters: Value::Object(fields), decider, why, error })
+    Ok(judged(fields, why, Some(error)))
 }
 
 fn already(node: &str, copy: &str, id: &str) -> String {

@@ -63,6 +63,7 @@ mod place;
 mod ranked;
 mod refused;
 mod registered;
+mod rerouted;
 mod resized;
 mod resolved;
 mod rolled;
