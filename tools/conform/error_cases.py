@@ -149,6 +149,7 @@ JSON = [
 INDICES = [
     ("PUT", "/a*b", None, 400, NAME, r"""Invalid index name [a*b], must not contain the following characters [' ','"','*',',','/','<','>','?','\','|']"""),
     *(("PUT", f"/a%{byte:02X}b", None, 400, NAME, f"Invalid index name [a{chr(byte)}b], must not contain the following characters") for byte in b'?"<>| ,'),
+    ("PUT", "/%3Celastic%5C%7BON%5C%7D-%7Bnow%2FM%7D%3E", None, 400, NAME, "Invalid index name [elastic{ON}-"),
     *(("PUT", path, None, 400, "EMPTY", "") for path in ["/.", "/..", "/a%5Cb", "/a%2Fb", "/a/%2e%2e", "//a"]),
     ("PUT", "/a%23b", None, 400, NAME, "Invalid index name [a#b], must not contain '#'"),
     ("PUT", "/a:b", None, 400, NAME, "Invalid index name [a:b], must not contain ':'"),

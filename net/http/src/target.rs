@@ -60,8 +60,9 @@ impl<'a> Target<'a> {
     }
 
     /// What makes the path ambiguous, before anyone routes it: segments that mean "here" or "up",
-    /// written plainly or with escapes; an empty segment that is not the last; a NUL or a backslash; an
-    /// escaped slash in the first segment, but in a date-math name; a raw `#` or 8-bit byte.
+    /// written plainly or with escapes; an empty segment that is not the last; a NUL; a backslash, but before
+    /// a brace of a date-math name; an escaped slash in the first segment, but in a date-math name; a raw `#` or
+    /// 8-bit byte.
     ///
     /// One empty segment is no fault: that of an empty list of indices before the name of an API, as
     /// Elasticsearch's clients write it (`//_refresh`).
@@ -87,7 +88,7 @@ impl<'a> Target<'a> {
             if is_dots(segment) {
                 return Some("a dot segment in the path");
             }
-            if has_escape(segment, b"00") || has_escape(segment, b"5C") {
+            if has_escape(segment, b"00") || has_backslash_outside_of_date_math(segment) {
                 return Some("an escape in the path that stands for NUL or backslash");
             }
             if at == 0 && has_slash_outside_of_date_math(segment) {
@@ -133,6 +134,31 @@ fn is_dots(segment: &[u8]) -> bool {
 fn has_escape(segment: &[u8], hex: &[u8; 2]) -> bool {
     memchr::memchr_iter(b'%', segment)
         .any(|at| segment.get(at + 1..at + 3).is_some_and(|found| found.eq_ignore_ascii_case(hex)))
+}
+
+/// An escaped backslash, but for those that take the meaning of a brace in a date-math name (`<a-\{b\}-{now}>`).
+/// Who takes one of these for a slash sees a segment that begins with a brace: no call and no name does.
+fn has_backslash_outside_of_date_math(segment: &[u8]) -> bool {
+    let mut inside = false;
+    let mut rest = segment;
+    while let [first, behind @ ..] = rest {
+        rest = match rest {
+            [b'<', ..] | [b'>', ..] => {
+                inside = *first == b'<';
+                behind
+            }
+            [b'%', b'3', b'c' | b'C' | b'e' | b'E', behind @ ..] => {
+                inside = matches!(rest[2], b'c' | b'C');
+                behind
+            }
+            [b'%', b'5', b'c' | b'C', behind @ ..] => match behind {
+                [b'{' | b'}', ..] | [b'%', b'7', b'b' | b'B' | b'd' | b'D', ..] if inside => behind,
+                _ => return true,
+            },
+            _ => behind,
+        };
+    }
+    false
 }
 
 fn has_slash_outside_of_date_math(segment: &[u8]) -> bool {
@@ -293,6 +319,8 @@ mod tests {
             "//_refresh",
             "//_search/template/",
             "/a/_doc/%5",
+            "/%3Celastic%5C%7BON%5C%7D-%7Bnow%2FM%7D%3E",
+            "/_cat/indices/a,<b%5c{c%5c}-{now}>",
             "/_search?q=a%00%5C",
         ] {
             assert!(!fault(good), "{good}");
@@ -305,6 +333,12 @@ mod tests {
             "/.%2e",
             "/a/%00",
             "/a/x%5cy",
+            "/a%5C%7B",
+            "/%3Ca%5Cb%3E",
+            "/%3Ca%3E%5C%7B",
+            "/%3Ca%5C%5C%7B%3E",
+            "/%3Ca%5C",
+            "/%3Ca%5C%7B%00%3E",
             "/a\\b",
             "//x",
             "///_refresh",
