@@ -28,6 +28,7 @@ pub mod router;
 mod seldom;
 pub mod server;
 pub mod table;
+mod x509;
 
 pub use admit::Security;
 pub use limits::Limits;

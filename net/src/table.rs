@@ -122,6 +122,7 @@ pub enum Api {
     RepositoriesMetering,
     Xpack,
     XpackUsage,
+    SslCertificates,
     Features,
     BasicStatus,
     TrialStatus,
@@ -550,6 +551,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::StartBasic, &[Post], "/_license/start_basic", "cluster:admin/xpack/license/start_basic", &[START_LICENSE, MASTER]),
     route(Api::Xpack, &[Get], "/_xpack", "cluster:monitor/xpack/info", &[XPACK]),
     route(Api::XpackUsage, &[Get], "/_xpack/usage", "cluster:monitor/xpack/usage", &[WAITING]),
+    route(Api::SslCertificates, &[Get], "/_ssl/certificates", "cluster:monitor/xpack/ssl/certificates/get", &[]),
     route(Api::Features, &[Get], "/_features", "cluster:admin/features/get", &[WAITING]),
     route(Api::Prometheus, &[Get], "/_prometheus", "cluster:monitor/nodes/stats", &[]),
 

@@ -17,7 +17,7 @@ mod greeting;
 mod ready;
 mod slow_log;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use authz::Secret;
 use authz::password::CHARACTERS_MIN;
 use authz::store::First;
-use engine::ops::observe::NodeInfo;
+use engine::ops::observe::{CertificateFile, NodeInfo};
 use env::mailbox;
 use runtime::memory::Gauge;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
@@ -149,6 +149,7 @@ pub fn run(options: &Serve) -> Result<()> {
         build_date: command::build_date(),
         attributes: settings.node_attributes.clone(),
         settings: settings.shown.clone(),
+        certificates: certificate_files(&settings, &folder),
         slow_log: Some(Arc::new(slow_log::SlowLog::new(&settings.logs_in(folder.path())))),
         measure: Some(Arc::new(probe.clone())),
     };
@@ -253,6 +254,25 @@ fn beyond_machine(bytes: u64, machine_bytes: u64) -> Option<String> {
 /// The least memory with which a node does its daily work: with it, `tools/conform/memory.py` asks
 /// everything that takes memory.
 const MEMORY_DAILY: u64 = 128 << 20;
+
+/// The files of what HTTP presents: ours, or the operator's as the settings name them.
+fn certificate_files(settings: &Settings, folder: &Folder) -> Vec<CertificateFile> {
+    if !settings.tls {
+        return Vec::new();
+    }
+    let Some(own) = &settings.own_certificate else {
+        let (path, shown) = (folder.certs("http.crt"), "certs/http.crt".to_owned());
+        return vec![CertificateFile { path, shown, has_key: true }];
+    };
+    let authorities = own.authorities.iter().map(|path| (path, false));
+    let files = std::iter::once((&own.certificate, true)).chain(authorities);
+    let file = |(path, has_key): (&PathBuf, bool)| CertificateFile {
+        path: path.clone(),
+        shown: path.display().to_string(),
+        has_key,
+    };
+    files.map(file).collect()
+}
 
 /// A thread that makes certificates.
 type Certificates = JoinHandle<Result<Presented>>;

@@ -1,5 +1,6 @@
 //! What the node tells about itself: measured, never invented.
 
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,10 +44,23 @@ pub struct NodeInfo {
     pub attributes: Vec<(String, String)>,
     /// Settings that were given at the start, by name, but for secrets.
     pub settings: Vec<(String, String)>,
+    /// What HTTP presents; nothing where it is plain.
+    pub certificates: Vec<CertificateFile>,
     /// Keeps lines about what was slow; `None`: nobody does.
     pub slow_log: Option<Arc<dyn env::lines::Lines>>,
     /// Measures machine and process; `None`: nobody does.
     pub measure: Option<Arc<dyn env::machine::Measure>>,
+}
+
+/// A file of certificates in PEM, the node's own first or those of authorities.
+#[derive(Clone, Debug, Default)]
+pub struct CertificateFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// How people know it: as the settings name it, or below the data folder.
+    pub shown: String,
+    /// The node has the key of the first.
+    pub has_key: bool,
 }
 
 /// Colour of an index or of the cluster.

@@ -40,6 +40,7 @@ pub mod security;
 mod segments;
 mod settings;
 mod shard_stores;
+mod ssl;
 mod task;
 mod template;
 mod update;
@@ -179,6 +180,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::RepositoriesMetering => nodes::repositories_metering(call),
         Api::Xpack => monitor::xpack(call),
         Api::XpackUsage => monitor::xpack_usage(call),
+        Api::SslCertificates => ssl::certificates(call).await,
         Api::Features => monitor::get_features(call),
         Api::BasicStatus => monitor::license_status(call, "eligible_to_start_basic"),
         Api::TrialStatus => monitor::license_status(call, "eligible_to_start_trial"),

@@ -14,6 +14,7 @@ mod bounded;
 mod browser;
 mod by_names;
 mod cat;
+mod certified;
 mod closed;
 mod closed_figures;
 mod consented;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use authz::audit::Audit;
-use engine::ops::observe::NodeInfo;
+use engine::ops::observe::{CertificateFile, NodeInfo};
 use engine::{Config, Core, start_all};
 use env::{Clock, Env, Spawn, Stream};
 use http::Method;
@@ -491,6 +491,11 @@ async fn start_within(env: &SimEnv, memory_bytes: usize) -> Vec<Rc<Core<SimEnv>>
         build_hash: "abc".into(),
         build_date: "2026-11-20T00:00:00Z".into(),
         attributes: vec![("rack".into(), "r1".into())],
+        certificates: vec![CertificateFile {
+            path: "/data/certs/http.crt".into(),
+            shown: "certs/http.crt".into(),
+            has_key: true,
+        }],
         ..NodeInfo::default()
     };
     let config = Config {
