@@ -56,7 +56,10 @@ pub struct Run {
     router: Router,
     /// Name of the index that was taken out of the data stream.
     gone: String,
-    asked: BTreeSet<&'static str>,
+    asked: BTreeSet<Asked>,
+    /// Whose turn it is among the methods of each route; of the first, where it was not asked yet.
+    turns: BTreeMap<Asked, usize>,
+    first_turn: usize,
     /// What was looked at.
     pub counts: Counts,
 }
@@ -69,8 +72,11 @@ pub fn run(case: &Value) -> Result<Counts, Difference> {
     run_and_tell(case).0
 }
 
-/// Runs a case; tells too to which routes its callers' requests went, by their paths.
-pub fn run_and_tell(case: &Value) -> (Result<Counts, Difference>, BTreeSet<&'static str>) {
+/// A method, and the path of a route that takes it.
+pub type Asked = (&'static str, &'static str);
+
+/// Runs a case; tells too to which routes its callers' requests went, and by which methods.
+pub fn run_and_tell(case: &Value) -> (Result<Counts, Difference>, BTreeSet<Asked>) {
     let seed = case.get("seed").and_then(Value::as_u64).unwrap_or(1);
     with_node(seed, true, |client| async move {
         let mut world = World::default();
@@ -85,6 +91,8 @@ pub fn run_and_tell(case: &Value) -> (Result<Counts, Difference>, BTreeSet<&'sta
             router: Router::new(net::table::ROUTES),
             gone: String::new(),
             asked: BTreeSet::new(),
+            turns: BTreeMap::new(),
+            first_turn: seed as usize,
             counts: Counts::default(),
         };
         let done = run.all(case).await.map(|()| run.counts);
@@ -364,12 +372,45 @@ impl Run {
         }
     }
 
-    /// One request of a caller.
+    /// One request of a caller, by this method or another that means the same: what may be done must not hang on
+    /// that. What may be looked at by `HEAD` is, and must be told the same.
     pub async fn call(&mut self, at: usize, method: &str, target: &str, body: &str) -> Answer {
+        let (mut method, mut looked) = (method, false);
         let named = Target::new(target.as_bytes());
         if let Ok(Found::Route(route, _)) = self.router.find(Method::of(method), &named) {
-            self.asked.insert(route.path);
+            let same: Vec<&str> = route.methods.iter().map(|method| method.as_str()).collect();
+            looked = same.contains(&"HEAD");
+            let same: Vec<&str> = same.into_iter().filter(|method| *method != "HEAD").collect();
+            // Those of one route: another route of the same path does something else.
+            let key = (route.methods.first().map_or("", |method| method.as_str()), route.path);
+            let turn = self.turns.entry(key).or_insert(self.first_turn);
+            method = same.get(*turn % same.len().max(1)).copied().unwrap_or(method);
+            *turn += 1;
+            let methods = [method, "HEAD"].into_iter().take(1 + usize::from(looked));
+            for method in methods {
+                self.asked.insert((Method::of(method).as_str(), route.path));
+            }
         }
+        let head = match looked {
+            true => Some(self.ask(at, "HEAD", target, body).await),
+            false => None,
+        };
+        let answer = self.ask(at, method, target, body).await;
+        match head {
+            Some(head) if head.status != answer.status || !head.text.is_empty() => Answer {
+                text: format!(
+                    "HEAD was told {}, {method} {}: {}",
+                    head.status, answer.status, answer.text
+                ),
+                // No step wants that.
+                status: 599,
+                ..answer
+            },
+            _ => answer,
+        }
+    }
+
+    async fn ask(&mut self, at: usize, method: &str, target: &str, body: &str) -> Answer {
         let caller = &self.callers[at];
         self.client.authorize(Some(&caller.authorization));
         let run_as = caller.run_as.clone();
