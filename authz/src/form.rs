@@ -16,6 +16,42 @@ pub trait Form: Sized {
 
     /// From its form; the error says which part does not read.
     fn from_json(value: &Value) -> std::result::Result<Self, String>;
+
+    /// About what its form takes in memory, in bytes; none of what is not written. It is not made for that where it
+    /// can be without.
+    fn weight(&self) -> Option<usize> {
+        let form = self.to_json();
+        (!form.is_null()).then(|| weight(&form))
+    }
+}
+
+/// What a value takes beside its text, in bytes.
+pub(crate) const VALUE_BYTES: usize = 32;
+
+/// About what a value takes in memory, in bytes.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => VALUE_BYTES + text.len(),
+        Value::Array(items) => VALUE_BYTES + items.iter().map(weight).sum::<usize>(),
+        Value::Object(members) => weight_of(members),
+        _ => VALUE_BYTES,
+    }
+}
+
+fn weight_of(members: &Object) -> usize {
+    let members = members.iter().map(|(key, value)| VALUE_BYTES + key.len() + weight(value));
+    VALUE_BYTES + members.sum::<usize>()
+}
+
+/// What a structure takes, by the names of its fields and what each takes.
+pub(crate) fn together(fields: &[(&str, Option<usize>)]) -> usize {
+    let written = fields.iter().filter_map(|(name, weight)| Some((name, (*weight)?)));
+    VALUE_BYTES + written.map(|(name, weight)| VALUE_BYTES + name.len() + weight).sum::<usize>()
+}
+
+/// What an item of a list takes.
+fn item(form: &impl Form) -> usize {
+    form.weight().unwrap_or(VALUE_BYTES)
 }
 
 /// Writes one field; `null` is left out.
@@ -42,6 +78,10 @@ impl Form for String {
 
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         value.as_str().map(str::to_owned).ok_or_else(|| expected("text"))
+    }
+
+    fn weight(&self) -> Option<usize> {
+        Some(VALUE_BYTES + self.len())
     }
 }
 
@@ -83,6 +123,10 @@ impl Form for Value {
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         Ok(value.clone())
     }
+
+    fn weight(&self) -> Option<usize> {
+        (!self.is_null()).then(|| weight(self))
+    }
 }
 
 impl Form for Object {
@@ -92,6 +136,10 @@ impl Form for Object {
 
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         value.as_object().cloned().ok_or_else(|| expected("object"))
+    }
+
+    fn weight(&self) -> Option<usize> {
+        Some(weight_of(self))
     }
 }
 
@@ -103,6 +151,10 @@ impl<T: Form> Form for Option<T> {
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         if value.is_null() { Ok(None) } else { T::from_json(value).map(Some) }
     }
+
+    fn weight(&self) -> Option<usize> {
+        self.as_ref().and_then(Form::weight)
+    }
 }
 
 impl<T: Form> Form for Vec<T> {
@@ -113,6 +165,10 @@ impl<T: Form> Form for Vec<T> {
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         value.as_array().ok_or_else(|| expected("list"))?.iter().map(T::from_json).collect()
     }
+
+    fn weight(&self) -> Option<usize> {
+        Some(VALUE_BYTES + self.iter().map(item).sum::<usize>())
+    }
 }
 
 impl<T: Form> Form for Arc<T> {
@@ -122,6 +178,10 @@ impl<T: Form> Form for Arc<T> {
 
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         T::from_json(value).map(Arc::new)
+    }
+
+    fn weight(&self) -> Option<usize> {
+        (**self).weight()
     }
 }
 
@@ -135,6 +195,10 @@ impl<A: Form, B: Form> Form for (A, B) {
             Some([a, b]) => Ok((A::from_json(a)?, B::from_json(b)?)),
             _ => Err(expected("pair")),
         }
+    }
+
+    fn weight(&self) -> Option<usize> {
+        Some(VALUE_BYTES + item(&self.0) + item(&self.1))
     }
 }
 
@@ -150,6 +214,10 @@ impl Form for Hash {
     fn from_json(value: &Value) -> std::result::Result<Self, String> {
         let bytes = value.as_str().and_then(unhex).ok_or_else(|| expected("hash"))?;
         bytes.try_into().map(Self).map_err(|_| expected("hash"))
+    }
+
+    fn weight(&self) -> Option<usize> {
+        Some(VALUE_BYTES + 2 * self.0.len())
     }
 }
 
@@ -184,6 +252,12 @@ macro_rules! record {
 
             fn from_json(value: &json::Value) -> std::result::Result<Self, String> {
                 Ok(Self { $($field: $crate::form::take(value, stringify!($field))?),* })
+            }
+
+            fn weight(&self) -> Option<usize> {
+                Some($crate::form::together(&[
+                    $((stringify!($field), $crate::form::Form::weight(&self.$field))),*
+                ]))
             }
         }
     };
@@ -297,6 +371,19 @@ mod tests {
         for act in [Act::Make { name: "x".into() }, Act::Rest {}] {
             assert_eq!(Act::from_json(&act.to_json()), Ok(act));
         }
+    }
+
+    #[test]
+    fn weights_are_those_of_forms() {
+        assert_eq!(weight(&json::json!({"ab": [null, 1, "xyz"], "c": {}})), 8 * VALUE_BYTES + 6);
+        let made = |size| Sample { name: "abc".into(), size, hash: Hash([7; 32]) };
+        for sample in [made(None), made(Some(1))] {
+            assert_eq!(sample.weight(), Some(weight(&sample.to_json())));
+            let pairs = vec![(sample, Some(json::json!({"a": null}))), (made(None), None)];
+            assert_eq!(pairs.weight(), Some(weight(&pairs.to_json())));
+        }
+        assert_eq!((Value::Null.weight(), None::<String>.weight()), (None, None));
+        assert_eq!(true.weight(), Some(VALUE_BYTES));
     }
 
     #[test]

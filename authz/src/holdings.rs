@@ -7,15 +7,17 @@
 //! Always true
 //! 1. What is counted is what the keys of the state hold; keys that let in no more count until they are forgotten.
 //! 2. A change that makes keys no larger is never refused.
+//! 3. Each key is weighed when it comes and when it changes, not when another is judged; at a start, others run
+//!    between two of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use json::Value;
+use env::Spawn;
 
 use crate::command::Command;
 use crate::error::{Error, Result};
-use crate::form::Form;
+use crate::form::{Form, VALUE_BYTES};
 use crate::record::key::ApiKey;
 use crate::state::State;
 
@@ -25,27 +27,38 @@ const BYTES_MAX: usize = 256 << 20;
 /// One owner may hold so much of it: one part in so many.
 const OWNER_PART: usize = 4;
 
-/// What a value takes beside its text.
-const VALUE_BYTES: usize = 32;
-
 /// Name and realm.
 type Owner = (String, String);
+
+/// What the parts of a key take that a change may replace, in the order of [`parts_of`].
+type Parts = [usize; 5];
+
+/// What a key takes.
+#[derive(Debug)]
+struct Held {
+    owner: Owner,
+    bytes: usize,
+    parts: Parts,
+}
 
 /// How much the keys of a state hold.
 #[derive(Debug)]
 pub(crate) struct Holdings {
-    keys: BTreeMap<String, (Owner, usize)>,
+    keys: BTreeMap<String, Held>,
     owners: BTreeMap<Owner, usize>,
     all: usize,
     most: usize,
 }
 
 impl Holdings {
-    /// Of all keys of a state.
-    pub fn of(state: &State) -> Self {
+    /// Of all keys of a state, which stays as it is meanwhile.
+    pub async fn of(state: &State, spawn: &impl Spawn) -> Self {
         let mut holdings =
             Self { keys: BTreeMap::new(), owners: BTreeMap::new(), all: 0, most: BYTES_MAX };
-        state.keys.values().for_each(|key| holdings.count(key));
+        for key in state.keys.values() {
+            holdings.count(key);
+            spawn.yield_if_needed().await;
+        }
         holdings
     }
 
@@ -60,16 +73,16 @@ impl Holdings {
     /// [`Error::Heavy`] where those of one owner would hold too much, [`Error::NoMemory`] where all would.
     pub fn judge(&self, command: &Command, state: &State) -> Result<()> {
         match command {
-            Command::PutKey { key, .. } => self.judge_growth(&owner(key), weight_of(key)),
+            Command::PutKey { key, .. } => self.judge_growth(&owner(key), weight(key)),
             Command::UpdateKeys {
                 ids, descriptors, limited_by, creator, metadata, access, ..
             } => {
                 let given = [
-                    descriptors.as_ref().map(Form::to_json),
-                    (!limited_by.is_empty()).then(|| limited_by.to_json()),
-                    creator.as_ref().map(Form::to_json),
-                    metadata.as_ref().map(Form::to_json),
-                    access.clone(),
+                    descriptors.as_ref().map(weight),
+                    (!limited_by.is_empty()).then(|| weight(limited_by)),
+                    creator.as_ref().map(weight),
+                    metadata.as_ref().map(weight),
+                    access.as_ref().map(weight),
                 ];
                 self.judge_change(&given, ids, state)
             }
@@ -80,21 +93,15 @@ impl Holdings {
     /// May these keys be given these parts?
     fn judge_change(
         &self,
-        given: &[Option<Value>; 5],
+        given: &[Option<usize>; 5],
         ids: &[String],
         state: &State,
     ) -> Result<()> {
-        let comes: usize = given.iter().flatten().map(weight).sum();
+        let comes: usize = given.iter().flatten().sum();
         let goes = |key: &Arc<ApiKey>| -> usize {
-            let parts = [
-                key.descriptors.to_json(),
-                key.limited_by.to_json(),
-                key.creator.to_json(),
-                key.metadata.to_json(),
-                key.access.to_json(),
-            ];
+            let parts = self.keys.get(&key.id).map(|held| held.parts).unwrap_or_default();
             let replaced = parts.iter().zip(given).filter(|(_, given)| given.is_some());
-            replaced.map(|(part, _)| weight(part)).sum()
+            replaced.map(|(part, _)| part).sum()
         };
         let ids: BTreeSet<&String> = ids.iter().collect();
         let mut owners: BTreeMap<Owner, Vec<&Arc<ApiKey>>> = BTreeMap::new();
@@ -130,10 +137,15 @@ impl Holdings {
     }
 
     /// The keys that a command may change: [`Holdings::follow`] looks at them when it was carried out.
-    pub fn touched(command: &Command) -> Vec<String> {
+    pub fn touched(&self, command: &Command) -> Vec<String> {
         match command {
             Command::PutKey { key, .. } => vec![key.id.clone()],
             Command::UpdateKeys { ids, .. } | Command::ForgetKeys { ids, .. } => ids.clone(),
+            // What the user was is kept beside its keys from before that was.
+            Command::DeleteUser { name } => {
+                let own = self.keys.iter().filter(|(_, held)| held.owner.0 == *name);
+                own.map(|(id, _)| id.clone()).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -141,7 +153,7 @@ impl Holdings {
     /// These keys are now as this state has them.
     pub fn follow(&mut self, touched: &[String], state: &State) {
         for id in touched {
-            if let Some((owner, bytes)) = self.keys.remove(id) {
+            if let Some(Held { owner, bytes, .. }) = self.keys.remove(id) {
                 self.all -= bytes;
                 if let Some(own) = self.owners.get_mut(&owner) {
                     *own -= bytes;
@@ -157,10 +169,10 @@ impl Holdings {
     }
 
     fn count(&mut self, key: &ApiKey) {
-        let (owner, bytes) = (owner(key), weight_of(key));
+        let (owner, bytes) = (owner(key), weight(key));
         self.all += bytes;
         *self.owners.entry(owner.clone()).or_default() += bytes;
-        self.keys.insert(key.id.clone(), (owner, bytes));
+        self.keys.insert(key.id.clone(), Held { owner, bytes, parts: parts_of(key) });
     }
 }
 
@@ -168,19 +180,17 @@ fn owner(key: &ApiKey) -> Owner {
     (key.owner.clone(), key.realm.0.clone())
 }
 
-fn weight_of(key: &ApiKey) -> usize {
-    weight(&key.to_json())
+fn parts_of(key: &ApiKey) -> Parts {
+    [
+        weight(&key.descriptors),
+        weight(&key.limited_by),
+        weight(&key.creator),
+        weight(&key.metadata),
+        weight(&key.access),
+    ]
 }
 
-/// About what a value takes in memory.
-fn weight(value: &Value) -> usize {
-    VALUE_BYTES
-        + match value {
-            Value::String(text) => text.len(),
-            Value::Array(items) => items.iter().map(weight).sum(),
-            Value::Object(members) => {
-                members.iter().map(|(key, value)| VALUE_BYTES + key.len() + weight(value)).sum()
-            }
-            _ => 0,
-        }
+/// About what something takes in memory; as much as a value without text, where it is not written.
+fn weight(form: &impl Form) -> usize {
+    form.weight().unwrap_or(VALUE_BYTES)
 }

@@ -103,12 +103,12 @@ impl<E: Env> Store<E> {
             let hashing = env.clone();
             env.spawn().spawn(async move { reply.send(hash(&hashing, password).await) });
             let replicated = Replicated::create(&env, setup, reserve).await?;
-            let store = Self::with(env, replicated);
+            let store = Self::with(env, replicated).await;
             store.bootstrap(answer.await.ok_or(Error::Stopped)??).await?;
             return Ok((store, first));
         }
         let replicated = Replicated::open(&env, setup, reserve).await?;
-        let store = Self::with(env, replicated);
+        let store = Self::with(env, replicated).await;
         if store.replicated.state().user(ELASTIC).is_some() {
             return Ok((store, First::No));
         }
@@ -146,9 +146,9 @@ impl<E: Env> Store<E> {
         Ok((store, keeper, first))
     }
 
-    fn with(env: E, replicated: Replicated<E, State>) -> Self {
-        let holdings = RefCell::new(Holdings::of(&replicated.state()));
-        Self { env, replicated, holdings }
+    async fn with(env: E, replicated: Replicated<E, State>) -> Self {
+        let holdings = Holdings::of(&replicated.state(), env.spawn()).await;
+        Self { env, replicated, holdings: RefCell::new(holdings) }
     }
 
     /// All API keys may hold so many bytes of memory from now on, those of one owner a quarter of it. More that is
@@ -168,7 +168,7 @@ impl<E: Env> Store<E> {
 
     /// Carries out one command (rule 3).
     pub async fn propose(&self, command: Command) -> Result<Outcome> {
-        let touched = Holdings::touched(&command);
+        let touched = self.holdings.borrow().touched(&command);
         let outcome = match command.is_pressing() {
             true => self.replicated.propose_pressing(command).await?,
             false => self.replicated.propose_sparing(command).await?,

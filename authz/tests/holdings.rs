@@ -1,21 +1,16 @@
 //! What API keys may hold, together and of one owner.
 
-use std::path::Path;
-use std::rc::Rc;
+mod common;
+
 use std::sync::Arc;
 
+use authz::password::PasswordHash;
 use authz::record::key::{ApiKey, Salted};
-use authz::token::Keys;
-use authz::{Command, Error, Keeper, Outcome, Secret, Store};
+use authz::record::user::{Realm, User};
+use authz::{Command, Error, Outcome};
+use common::start;
 use json::{Object, Value};
-use sim::{Sim, SimEnv};
-
-async fn started(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
-    let preset = Some(Secret::new("secret".to_owned()));
-    let started = Store::start(env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
-    let (store, keeper, _) = started.expect("opens");
-    (store, keeper)
-}
+use sim::Sim;
 
 /// Notes of so many bytes.
 fn notes(bytes: usize) -> Object {
@@ -70,7 +65,7 @@ fn keys_hold_so_much_and_those_of_one_owner_a_part_of_it() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let (store, keeper) = started(&env).await;
+        let (store, keeper) = start(&env).await;
         store.bound_keys(400_000);
         keeper.ask(key("a1", "ann", 60_000)).await.expect("room");
         let second = keeper.ask(key("a2", "ann", 60_000)).await;
@@ -107,14 +102,43 @@ fn what_keys_hold_is_known_again_at_the_next_start() {
     let sim = Sim::new(2);
     let env = sim.env();
     sim.run(async move {
-        let (store, keeper) = started(&env).await;
+        let (store, keeper) = start(&env).await;
         keeper.ask(key("a1", "ann", 60_000)).await.expect("room");
         drop(keeper);
         store.close().await.expect("closed");
-        let (store, keeper) = started(&env).await;
+        let (store, keeper) = start(&env).await;
         store.bound_keys(400_000);
         assert_eq!(heavy(&keeper.ask(key("a2", "ann", 60_000)).await), Some("ann"));
         let state: Arc<authz::State> = keeper.state();
         assert_eq!(state.keys.values().count(), 1);
+    });
+}
+
+/// What a user was who goes is kept beside its keys from before creators were, and was not counted.
+#[test]
+fn what_is_kept_of_a_user_who_goes_is_held_by_its_keys() {
+    let sim = Sim::new(3);
+    let env = sim.env();
+    sim.run(async move {
+        let (store, keeper) = start(&env).await;
+        store.bound_keys(400_000);
+        let user = User {
+            name: "ann".into(),
+            roles: Vec::new(),
+            metadata: notes(50_000),
+            realm: Realm::Native,
+            ..User::elastic(PasswordHash::nobody())
+        };
+        let put = Command::PutUser { withdraws: None, by: None, user, keep_password: false };
+        keeper.ask(put).await.expect("made");
+        keeper.ask(key("a1", "ann", 30_000)).await.expect("room");
+        keeper.ask(Command::DeleteUser { name: "ann".into() }).await.expect("gone");
+        assert_eq!(heavy(&keeper.ask(key("a2", "ann", 30_000)).await), Some("ann"));
+        // As much in its place is no more.
+        keeper.ask(noted(&["a1"], 30_000)).await.expect("no larger");
+        let forget = Command::ForgetKeys { ids: vec!["a1".into()], ended_by: 2 };
+        keeper.ask(Command::InvalidateKeys { ids: vec!["a1".into()], now: 2 }).await.expect("ends");
+        keeper.ask(forget).await.expect("forgotten");
+        keeper.ask(key("a2", "ann", 90_000)).await.expect("room again");
     });
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use json::fields::FieldRule;
 use json::{Object, Value};
 
-use crate::form::{Form, record};
+use crate::form::{Form, record, together};
 use crate::pattern::Pattern;
 use crate::privilege::{Actions, Kind};
 
@@ -244,11 +244,44 @@ impl Form for Role {
     fn from_json(value: &Value) -> Result<Self, String> {
         Named::from_json(value).map(|named| Self::new(named.name, named.descriptor))
     }
+
+    fn weight(&self) -> Option<usize> {
+        let (name, descriptor) = (self.name.weight(), self.descriptor.weight());
+        Some(together(&[("name", name), ("descriptor", descriptor)]))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It is not weighed by the form that it is kept in, which would be made for that.
+    #[test]
+    fn a_role_weighs_what_its_form_does() {
+        let limited = IndexEntry {
+            grant: Some(vec!["a".into(), "b.*".into()]),
+            query: Some("{}".into()),
+            ..IndexEntry::plain(&["logs-*"], &["read", "write"])
+        };
+        let note = [("a", Value::from(1_u64)), ("b", Value::Null)];
+        let role = Role::new(
+            "r",
+            Descriptor {
+                cluster: vec!["monitor".into()],
+                indices: vec![limited, IndexEntry::plain(&[], &[])],
+                applications: vec![ApplicationEntry {
+                    application: "app".into(),
+                    privileges: vec!["p".into()],
+                    resources: vec!["*".into()],
+                }],
+                metadata: note.into_iter().collect(),
+                description: Some("what it is for".into()),
+                ..Descriptor::default()
+            },
+        );
+        assert_eq!(role.weight(), role.to_json().weight());
+        assert!(role.weight().is_some_and(|bytes| bytes > 1_000));
+    }
 
     #[test]
     fn restricted_indices_need_their_own_word() {
