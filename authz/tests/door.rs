@@ -1,20 +1,20 @@
 //! The store and the doorkeeper together, on a simulated machine.
 
-use std::path::Path;
+mod common;
+
 use std::rc::Rc;
 use std::time::Duration;
 
 use authz::authenticate::REMEMBERED;
 use authz::password::PasswordHash;
 use authz::store::First;
-use authz::token::Keys;
 use authz::{AuthError, Authenticator, FileRealm, Keeper, Secret, Store, file_realm};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use common::start_with;
 use env::{Clock, Env};
 use sim::{Sim, SimEnv};
 
-const DIR: &str = "/data/authz";
 const USERS: &str = "/data/node/users";
 
 fn secret(text: &str) -> Secret {
@@ -33,9 +33,7 @@ struct Open {
 }
 
 async fn open(env: &SimEnv, preset: Option<&str>) -> (Open, First) {
-    let (dir, keys) = (Path::new(DIR), Keys::new(b"pepper"));
-    let (store, keeper, first) =
-        Store::start(env, dir, preset.map(secret), keys).await.expect("opens");
+    let (store, keeper, first) = start_with(env, preset.map(secret)).await;
     let door = Authenticator::new(env.clone(), keeper.clone(), FileRealm::new(USERS));
     (Open { store, keeper, door }, first)
 }

@@ -1,24 +1,16 @@
 //! A disk that is full: what takes rights away goes on, what gives them is refused.
 
-use std::path::Path;
-use std::rc::Rc;
+mod common;
 
 use authz::command::{Command, Outcome};
 use authz::password::PasswordHash;
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
 use authz::record::user::{Realm, User};
-use authz::token::Keys;
-use authz::{Error, Keeper, Secret, Store};
+use authz::{Error, Keeper};
+use common::start;
 use env::{Clock, Env};
-use sim::{Sim, SimEnv};
-
-async fn open(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
-    let preset = Some(Secret::new("correct horse".into()));
-    let opened = Store::start(env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
-    let (store, keeper, _) = opened.expect("opens");
-    (store, keeper)
-}
+use sim::Sim;
 
 fn user(number: u32) -> User {
     User {
@@ -43,7 +35,7 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
     let env = sim.env();
     let machine = &sim;
     let made = sim.run(async move {
-        let (store, keeper) = open(&env).await;
+        let (store, keeper) = start(&env).await;
         let profile = Profile::new(ApplicationType::Web, "App");
         let client = Client {
             client_id: Some("c1".into()),
@@ -98,7 +90,7 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
     sim.crash();
     let env = sim.env();
     sim.run(async move {
-        let (store, keeper) = open(&env).await;
+        let (store, keeper) = start(&env).await;
         for number in 0..made {
             assert!(keeper.state().user(&format!("user{number}")).is_none(), "{number} came back");
         }

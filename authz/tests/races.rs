@@ -1,7 +1,8 @@
 //! What may happen once happens once: requests for one code, one refresh token or one device code, from
 //! several cores, and a power cut at every change of it.
 
-use std::path::Path;
+mod common;
+
 use std::rc::Rc;
 
 use authz::command::Outcome;
@@ -10,19 +11,10 @@ use authz::password::PasswordHash;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
 use authz::record::grant::{Code, Device, Pending};
 use authz::record::user::{Realm, User};
-use authz::token::Keys;
-use authz::{Command, Error, Keeper, Secret, Store};
+use authz::{Command, Error, Keeper};
+use common::start;
 use env::{Env, Spawn};
 use sim::{Sim, SimEnv};
-
-const DIR: &str = "/data/authz";
-
-async fn open(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
-    let preset = Some(Secret::new("correct horse".into()));
-    let keys = Keys::new(b"pepper");
-    let (store, keeper, _) = Store::start(env, Path::new(DIR), preset, keys).await.expect("opens");
-    (store, keeper)
-}
 
 fn client() -> Client {
     let profile = Profile {
@@ -139,7 +131,7 @@ fn one_of_those_who_race_for_a_code_wins_and_then_all_lose() {
         let sim = Sim::new(seed);
         let env = sim.env();
         sim.run(async move {
-            let (_, keeper) = open(&env).await;
+            let (_, keeper) = start(&env).await;
             prepare(&keeper).await;
             let outcomes = race(&env, &keeper, vec![redeem(), redeem(), redeem()]).await;
             let won = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
@@ -182,7 +174,7 @@ fn one_of_those_who_race_for_a_device_code_wins() {
         let sim = Sim::new(seed);
         let env = sim.env();
         sim.run(async move {
-            let (_, keeper) = open(&env).await;
+            let (_, keeper) = start(&env).await;
             prepare(&keeper).await;
             allowed_device(&keeper).await;
             let outcomes = race(&env, &keeper, (0..4).map(|at| poll(10 + at)).collect()).await;
@@ -205,7 +197,7 @@ fn one_of_those_who_race_for_a_device_code_wins() {
 #[test]
 fn a_device_code_that_was_answered_before_the_power_went_stays_spent() {
     let story = |env: SimEnv, told: Rc<std::cell::Cell<bool>>| async move {
-        let (_, keeper) = open(&env).await;
+        let (_, keeper) = start(&env).await;
         prepare(&keeper).await;
         allowed_device(&keeper).await;
         keeper.ask(poll(10)).await.expect("tokens");
@@ -220,7 +212,7 @@ fn a_device_code_that_was_answered_before_the_power_went_stays_spent() {
         assert!(sim.run_until_cut(story(sim.env(), Rc::clone(&told))).is_none(), "cut at {nth}");
         let (env, told) = (sim.env(), told.get());
         sim.run(async move {
-            let (_, keeper) = open(&env).await;
+            let (_, keeper) = start(&env).await;
             let outcome = keeper.ask(poll(20)).await;
             if told {
                 assert!(outcome.is_err(), "cut at {nth}: a spent code was taken: {outcome:?}");
@@ -236,7 +228,7 @@ fn those_who_race_with_one_refresh_token_get_one_successor() {
         let sim = Sim::new(seed);
         let env = sim.env();
         sim.run(async move {
-            let (_, keeper) = open(&env).await;
+            let (_, keeper) = start(&env).await;
             prepare(&keeper).await;
             let Ok(Outcome::Granted(grant, _)) = keeper.ask(redeem()).await else { panic!() };
             let commands = (0..8).map(|at| refresh(grant.id, 0, 100 + at)).collect();
@@ -256,7 +248,7 @@ fn those_who_race_with_one_refresh_token_get_one_successor() {
 #[test]
 fn what_was_answered_before_the_power_went_stays_spent() {
     let story = |env: SimEnv, told: Rc<std::cell::Cell<u32>>| async move {
-        let (_, keeper) = open(&env).await;
+        let (_, keeper) = start(&env).await;
         prepare(&keeper).await;
         told.set(1);
         let Ok(Outcome::Granted(grant, _)) = keeper.ask(redeem()).await else { panic!() };
@@ -278,7 +270,7 @@ fn what_was_answered_before_the_power_went_stays_spent() {
         assert!(sim.run_until_cut(story(sim.env(), Rc::clone(&told))).is_none(), "cut at {nth}");
         let (env, told) = (sim.env(), told.get());
         sim.run(async move {
-            let (_, keeper) = open(&env).await;
+            let (_, keeper) = start(&env).await;
             let state = keeper.state();
             let grant = state.grants.values().next().cloned();
             match told {

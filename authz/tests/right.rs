@@ -1,16 +1,16 @@
 //! Rights that end while a command is on its way to the core that keeps the state.
 
-use std::path::Path;
-use std::rc::Rc;
+mod common;
+
 use std::sync::Arc;
 
 use authz::password::PasswordHash;
 use authz::record::key::{ApiKey, Salted};
 use authz::record::role::{Descriptor, IndexEntry, Role};
 use authz::record::user::{Realm, User};
-use authz::token::Keys;
-use authz::{Command, Error, Keeper, Need, Outcome, Principal, Right, Secret, Store};
-use sim::{Sim, SimEnv};
+use authz::{Command, Error, Keeper, Need, Outcome, Principal, Right};
+use common::start;
+use sim::Sim;
 
 const MANAGE: &str = "cluster:admin/xpack/security/user/put";
 
@@ -36,13 +36,6 @@ fn user(name: &str) -> Command {
     Command::PutUser { user, keep_password: false, withdraws: None, by: None }
 }
 
-async fn started(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
-    let preset = Some(Secret::new("secret".to_owned()));
-    let started = Store::start(env, Path::new("/data/authz"), preset, Keys::new(b"pepper")).await;
-    let (store, keeper, _) = started.expect("opens");
-    (store, keeper)
-}
-
 fn right(keeper: &Keeper) -> Right {
     let state = keeper.state();
     let vic = Arc::clone(state.user("vic").expect("there"));
@@ -56,7 +49,7 @@ fn a_right_that_ends_on_the_way_does_nothing_more() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let (_store, keeper) = started(&env).await;
+        let (_store, keeper) = start(&env).await;
         for (way, end) in [
             ("role", role(&[])),
             ("roles", Command::DeleteRoles { names: vec!["mighty".into()] }),
@@ -99,7 +92,7 @@ fn a_right_to_own_keys_is_one_as_long_as_it_is_held() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let (_store, keeper) = started(&env).await;
+        let (_store, keeper) = start(&env).await;
         keeper.ask(role(&["manage_own_api_key"])).await.expect("kept");
         keeper.ask(user("vic")).await.expect("kept");
         const CREATE: &str = "cluster:admin/xpack/security/api_key/create";
@@ -171,7 +164,7 @@ fn a_key_is_limited_by_what_its_owner_holds_as_it_is_kept() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let (_store, keeper) = started(&env).await;
+        let (_store, keeper) = start(&env).await;
         keeper.ask(user("vic")).await.expect("kept");
         keeper.ask(reads("less", "c")).await.expect("kept");
         let none = User {
@@ -219,7 +212,7 @@ fn a_key_of_another_ends_with_the_right_to_act_as_that_one() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let (_store, keeper) = started(&env).await;
+        let (_store, keeper) = start(&env).await;
         let gone = || Command::DeleteUser { name: "dan".into() };
         for (id, end) in [("role", role(&[])), ("dan", gone())] {
             keeper.ask(reads("mighty", "a")).await.expect("kept");
@@ -244,7 +237,7 @@ fn a_right_to_act_for_an_account_is_one_as_long_as_it_is_held() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let (_store, keeper) = started(&env).await;
+        let (_store, keeper) = start(&env).await;
         let ends = [role(&[]), Command::DeleteUser { name: "dan".into() }];
         for (at, end) in ends.into_iter().enumerate() {
             keeper.ask(reads("mighty", "a")).await.expect("kept");

@@ -1,17 +1,16 @@
 //! Dead API keys are kept for a while, and forgotten then.
 
-use std::path::Path;
+mod common;
+
 use std::time::Duration;
 
 use authz::command::Command;
 use authz::record::key::{ApiKey, Salted};
 use authz::tidy::Tidy;
-use authz::token::Keys;
-use authz::{Secret, Store};
+use common::{start, start_with};
 use env::{Clock, Env};
 use sim::Sim;
 
-const DIR: &str = "/data/authz";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn key(id: &str, now: u64, expiration: Option<u64>) -> ApiKey {
@@ -39,9 +38,7 @@ fn dead_keys_are_forgotten_a_while_after_their_end() {
     let sim = Sim::new(1);
     let env = sim.env();
     sim.run(async move {
-        let preset = Some(Secret::new("secret".to_owned()));
-        let started = Store::start(&env, Path::new(DIR), preset, Keys::new(b"pepper")).await;
-        let (store, keeper, _) = started.expect("opens");
+        let (store, keeper) = start(&env).await;
         let now = || u64::try_from(env.clock().unix_ms()).expect("after 1970");
         let day = u64::try_from(DAY.as_millis()).expect("fits");
         let begin = now();
@@ -87,8 +84,7 @@ fn dead_keys_are_forgotten_a_while_after_their_end() {
     // What was forgotten does not come back.
     let env = sim.env();
     sim.run(async move {
-        let started = Store::start(&env, Path::new(DIR), None, Keys::new(b"pepper")).await;
-        let (_, keeper, _) = started.expect("opens");
+        let (_, keeper, _) = start_with(&env, None).await;
         assert_eq!(keeper.state().keys.values().count(), 2);
     });
 }
@@ -100,9 +96,7 @@ fn dead_keys_are_looked_for_at_the_start() {
     for looks in [false, true] {
         let env = sim.env();
         sim.run(async move {
-            let preset = Some(Secret::new("secret".to_owned()));
-            let started = Store::start(&env, Path::new(DIR), preset, Keys::new(b"pepper")).await;
-            let (store, keeper, _) = started.expect("opens");
+            let (store, keeper) = start(&env).await;
             let now = u64::try_from(env.clock().unix_ms()).expect("after 1970");
             if !looks {
                 let key = key("old", now, Some(now));
