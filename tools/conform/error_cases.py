@@ -659,6 +659,7 @@ OTHERS = [
         ('{"foo":1}', 2, "unknown field [foo]"), ("[]", 1, "Expected START_OBJECT but was: START_ARRAY"),
         ('{"secure_settings_password":1}', 29, "secure_settings_password doesn't support values of type: VALUE_NUMBER")]),
     ("GET", "/_nodes/stats/indices/foo", None, 400, IAE, "request [/_nodes/stats/indices/foo] contains unrecognized index metric: [foo]"),
+    ("GET", "/_cluster/health?wait_for_nodes=99999999999", None, 400, NFE, 'For input string: "99999999999"'),
     ("GET", "/_cluster/health?wait_for_active_shards=-1", None, 400, IAE, "shard count cannot be a negative value"),
     *((method, path, text, 400, IAE, f"Failed to parse value [{told}] for setting [{name}]", (NFE, f'For input string: "{told}"')) for method, path, text, told, name in [
         ("PUT", "/a/_settings", {"max_result_window": 2147483648}, "2147483648", "index.max_result_window"),

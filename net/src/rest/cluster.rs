@@ -237,7 +237,7 @@ fn one_fits(text: &str) -> Result<bool> {
         ("<", "lt(", |count| 1 < count),
     ];
     let number = |digits: &str| {
-        digits.trim().parse::<i64>().map_err(|_| {
+        digits.trim().parse::<i32>().map(i64::from).map_err(|_| {
             Error::new(400, "number_format_exception", format!("For input string: \"{digits}\""))
         })
     };
@@ -268,7 +268,10 @@ mod tests {
         ] {
             assert_eq!(one_fits(text), Ok(fits), "{text}");
         }
-        assert!(one_fits("many").is_err());
+        for none in ["many", "99999999999", ">=99999999999"] {
+            let error = one_fits(none).expect_err(none);
+            assert_eq!(error.kind, "number_format_exception", "{none}");
+        }
     }
 
     #[test]
