@@ -271,19 +271,20 @@ pub fn told<N: Names>(gate: &dyn Gate, asked: &Named<'_, N>, error: Error) -> Er
             continue;
         }
         let Ok(name) = date_math::resolve(part, now_ms) else { continue };
+        // What the refusal costs is the same whatever bears the name.
+        match gate.index(action, &name) {
+            Err(denied) if names.bears(&name) => return denied,
+            Err(_) => continue,
+            Ok(_) => {}
+        }
         let behind: Vec<String> = match names.alias(&name) {
             Some(targets) => targets.into_iter().map(|target| target.index).collect(),
             None => names.stream(&name).unwrap_or_default(),
         };
-        let Err(denied) = gate.index(action, &name) else {
-            // The name was granted, and not all that it leads to: an error may speak of that.
-            let closed = behind.iter().find(|index| !gate.sees_by_alias(action, index, &name));
-            match closed.and_then(|index| gate.index_by_alias(action, index, &name).err()) {
-                Some(denied) => return denied,
-                None => continue,
-            }
-        };
-        if !behind.is_empty() || names.index(&name).is_some() {
+        // The name was granted, and not all that it leads to: an error may speak of that.
+        let closed = behind.iter().find(|index| !gate.sees_by_alias(action, index, &name));
+        let denied = closed.and_then(|index| gate.index_by_alias(action, index, &name).err());
+        if let Some(denied) = denied {
             return denied;
         }
     }

@@ -298,7 +298,7 @@ fn a_removal_passes_over_what_is_hidden_without_a_word() {
         let other = AliasRequest { indices: vec!["b".into()], ..alias_request(add(), &["hidden"]) };
         core.update_aliases(&Everything, &[other]).await.expect("a good alias");
 
-        for names in [&["hidden", "seen"][..], &["*", "-none"]] {
+        for names in [&["unheard", "seen"][..], &["*", "-none"]] {
             let seen = alias_request(add(), &["seen"]);
             core.update_aliases(&Everything, &[seen]).await.expect("a good alias");
             let gate = Hiding { hidden: "hidden", ..Hiding::default() };
@@ -319,6 +319,11 @@ fn a_removal_passes_over_what_is_hidden_without_a_word() {
             assert_eq!(refused.status, status, "{name}: {}", refused.reason);
             assert_eq!(refused.reason.contains("seen"), name == "seen", "{}", refused.reason);
         }
+        // So is who writes out what is hidden and no alias of these indices.
+        let gate = Hiding { hidden: "hidden", ..Hiding::default() };
+        let remove = alias_request(AliasChange::Remove { must_exist: None }, &["hidden"]);
+        let refused = core.update_aliases(&gate, &[remove]).await.expect_err("hidden");
+        assert_eq!(refused.status, 403, "{}", refused.reason);
         cores[0].stop().await;
     });
 }

@@ -9,6 +9,12 @@ use cluster::{Alias, State};
 use super::resolve::{AliasTarget, Facts, Names};
 
 impl Names for State {
+    fn bears(&self, name: &str) -> bool {
+        self.indices.contains_key(name)
+            || self.aliases.contains_key(name)
+            || self.data_streams.contains_key(name)
+    }
+
     fn index(&self, name: &str) -> Option<Facts> {
         let index = State::index(self, name)?;
         Some(Facts { open: index.open, hidden: index.hidden(), uuid: index.uuid })

@@ -5,7 +5,8 @@
 //!    (a wildcard's in the order of their names).
 //! 2. An exclusion takes away what was met before it; whether a closed index may be met is asked of
 //!    what is left.
-//! 3. A wildcard never names what the caller may not see; a concrete name always reaches the gate.
+//! 3. What the caller may not ask for is as if it were not there: a wildcard meets it not, nor does an exclusion,
+//!    and a name that is written out is missing, whatever bears it.
 //!
 //! 4. A pattern looks at no name that does not begin as it does.
 //!
@@ -44,6 +45,10 @@ pub trait Names {
     fn indices<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str>;
     /// The names of aliases that begin so, sorted.
     fn aliases<'n>(&'n self, prefix: &str) -> impl Iterator<Item = &'n str>;
+    /// Is there anything of that name?
+    fn bears(&self, name: &str) -> bool {
+        self.index(name).is_some() || self.alias(name).is_some() || self.stream(name).is_some()
+    }
     /// The indices of the data stream of that name, oldest first; writes go to the last.
     fn stream(&self, _name: &str) -> Option<Vec<String>> {
         None
@@ -370,7 +375,9 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Parts for Reading<'_, N, S, P>
     }
 
     fn except_name(&mut self, name: &str) {
-        self.excluded.get_or_insert_default().names.insert(name.to_owned());
+        if (self.sees)(name) {
+            self.excluded.get_or_insert_default().names.insert(name.to_owned());
+        }
     }
 
     async fn excepted(&mut self) {
@@ -381,6 +388,12 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Parts for Reading<'_, N, S, P>
 
     fn name(&mut self, name: &str) -> Result<()> {
         let (names, call) = (self.names, self.call);
+        if names.bears(name) && !(self.sees)(name) {
+            return match call.options.ignore_unavailable {
+                true => Ok(()),
+                false => Err(missing(name, call.resource_type)),
+            };
+        }
         let mut add = |index: &str, way: Way| {
             if let Some(facts) = names.index(index) {
                 self.found.add(Met {
@@ -437,7 +450,7 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
                 && let Some(facts) = names.index(name)
             {
                 let shows = pattern.shows(name, facts.hidden, self.call);
-                if shows && self.meet(name, facts, &By::Name, excludes) {
+                if shows && (self.sees)(name) && self.meet(name, facts, &By::Name, excludes) {
                     met = true;
                 } else {
                     others.push((name, facts));
@@ -449,7 +462,8 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
         }
         for (stream, hidden) in names.streams(pattern.prefix) {
             self.effort.look().await;
-            if !pattern.fits(stream) || !pattern.shows(stream, hidden, self.call) {
+            let shows = pattern.fits(stream) && pattern.shows(stream, hidden, self.call);
+            if !shows || !(self.sees)(stream) {
                 continue;
             }
             for name in names.stream(stream).unwrap_or_default() {
@@ -465,7 +479,8 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
             for (name, facts) in others {
                 for (alias, target) in names.aliases_of(name) {
                     self.effort.look().await;
-                    if pattern.shows(&alias, target.is_hidden, self.call) {
+                    let shows = pattern.shows(&alias, target.is_hidden, self.call);
+                    if shows && (self.sees)(&alias) {
                         met |= self.meet(name, facts, &By::Alias(&alias, &target), excludes);
                     }
                 }
@@ -474,7 +489,7 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
         }
         for alias in names.aliases(pattern.prefix) {
             self.effort.look().await;
-            if !pattern.fits(alias) {
+            if !pattern.fits(alias) || !(self.sees)(alias) {
                 continue;
             }
             for target in names.alias(alias).unwrap_or_default() {
@@ -490,25 +505,16 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Reading<'_, N, S, P> {
         met
     }
 
-    /// A pattern met an index. True where the caller may see the name that led there: then it is added, unless
-    /// it is excluded, which needs no right.
+    /// A pattern met an index by a name that the caller may see. True where it may be met so: then it is added, or
+    /// excluded.
     fn meet(&mut self, index: &str, facts: Facts, by: &By<'_>, excludes: bool) -> bool {
         let options = self.call.options;
         if !(if facts.open { options.expand_open } else { options.expand_closed }) {
             return false;
         }
-        let sees = &self.sees;
-        let is_seen = || match by {
-            By::Name => sees(index),
-            By::Alias(name, _) | By::Stream(name) => sees(name),
-        };
         if excludes {
             self.excluded.get_or_insert_default().indices.insert(index.to_owned());
-            // Whether one may be seen is asked only where that makes an error.
-            return options.allow_no_indices || is_seen();
-        }
-        if !is_seen() {
-            return false;
+            return true;
         }
         self.found.add_once(Met {
             index: index.to_owned(),

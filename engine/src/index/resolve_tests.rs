@@ -430,9 +430,16 @@ fn what_led_to_an_index_is_what_the_caller_may_ask_for() {
     assert_eq!(by("*", &["both"]), ["a1 both", "a2 both"]);
     assert_eq!(by("*", &["a1", "both"]), ["a1 ", "a2 both"]);
     assert_eq!(by("*1,o*", &["a1", "one"]), ["a1 "]);
-    assert_eq!(by("one,a1", &[]), ["a1 one+a1"]);
-    assert_eq!(by("a1,both,o*", &["one"]), ["a1 both+a1", "a2 both"]);
-    assert_eq!(by("both,one", &[]), ["a1 both+one", "a2 both"]);
+    assert_eq!(by("one,a1", &["a1", "one"]), ["a1 one+a1"]);
+    assert_eq!(by("a1,both,o*", &["a1", "both", "one"]), ["a1 both+a1", "a2 both"]);
+    assert_eq!(by("both,one", &["both", "one"]), ["a1 both+one", "a2 both"]);
+    // What may not be asked for takes nothing away.
+    assert_eq!(by("*,-on*,-one,-bot*", &["a1"]), ["a1 "]);
+    assert_eq!(by("on*,-a*,-a1", &["one"]), ["a1 one"]);
+    assert_eq!(by("*,-on*", &["a1", "one"]), Vec::<String>::new());
+    let call = Call::new(IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() });
+    let left = resolve(&Sample, "one,a2,none", call, 0, |name| name == "a2").expect("resolves");
+    assert_eq!(left.iter().map(|one| &*one.index).collect::<Vec<_>>(), ["a2"]);
 }
 
 /// Patterns that meet the same names filled the memory with them.

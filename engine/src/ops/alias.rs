@@ -263,17 +263,17 @@ impl<E: Env> Core<E> {
         const ACTION: &str = "indices:admin/aliases";
         let spawn = self.env.spawn();
         let mut removed: BTreeSet<String> = BTreeSet::new();
+        // Who writes a name is refused by it, whether it is there or not; a pattern meets what its caller may ask for.
+        for name in names.iter().filter(|name| is_literal(name)) {
+            spawn.yield_if_needed().await;
+            gate.index(ACTION, name)?;
+        }
         // A list without patterns says which names it fits.
         if !names.is_empty() && names.iter().all(|name| is_literal(name)) {
             let mut found = false;
             for name in names {
                 spawn.yield_if_needed().await;
-                if indices.iter().any(|index| index.aliases.contains_key(name.as_str())) {
-                    gate.index(ACTION, name)?;
-                    found = true;
-                } else if !gate.sees(ACTION, name) {
-                    continue;
-                }
+                found |= indices.iter().any(|index| index.aliases.contains_key(name.as_str()));
                 removed.insert(name.clone());
             }
             return Ok((removed.into_iter().collect(), found));
@@ -281,16 +281,9 @@ impl<E: Env> Core<E> {
         for index in indices {
             for alias in index.aliases.keys() {
                 spawn.yield_if_needed().await;
-                if !fits(names, alias) || removed.contains(&**alias) {
-                    continue;
+                if fits(names, alias) && !removed.contains(&**alias) && gate.sees(ACTION, alias) {
+                    removed.insert(alias.to_string());
                 }
-                // Who writes a name is refused by it; a pattern meets what its caller may ask for.
-                if names.iter().any(|name| **name == **alias) {
-                    gate.index(ACTION, alias)?;
-                } else if !gate.sees(ACTION, alias) {
-                    continue;
-                }
-                removed.insert(alias.to_string());
             }
         }
         let found = !removed.is_empty();

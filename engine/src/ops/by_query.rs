@@ -404,15 +404,24 @@ impl<E: Env> Core<E> {
             }
         }
         if let Work::Reindex(to) = &call.work {
-            self.check_destination(to, &held)?;
+            self.check_destination(gate, to, &held)?;
         }
         Ok((request, held))
     }
 
     /// A reindex into what it reads would never end, were it not for the views; Elasticsearch
     /// refuses it.
-    fn check_destination(&self, to: &Destination, held: &[HeldShard]) -> Result<()> {
+    fn check_destination(
+        &self,
+        gate: &dyn Gate,
+        to: &Destination,
+        held: &[HeldShard],
+    ) -> Result<()> {
         let state = self.state();
+        // Who may not write there is told so by the first write, and not where the name leads.
+        if !gate.sees("indices:data/write/bulk[s]", &to.index) {
+            return Ok(());
+        }
         let target = match resolve_one(&*state, &to.index, self.now_ms(), Purpose::Write) {
             Ok(One::Index { name, .. } | One::Missing { name }) => name,
             // The first write will tell what is wrong with the name.

@@ -173,11 +173,9 @@ impl<E: Env> Core<E> {
         for change in changes {
             self.env.spawn().yield_if_needed().await;
             gate.index("indices:admin/data_stream/modify", &change.stream)?;
-            if let Some(index) = state.index(&change.index) {
-                gate.index("indices:admin/data_stream/modify", &index.name)?;
-                if change.add {
-                    ByName::stream(gate, &change.stream).check_stream(&index.name, &[])?;
-                }
+            gate.index("indices:admin/data_stream/modify", &change.index)?;
+            if let (true, Some(index)) = (change.add, state.index(&change.index)) {
+                ByName::stream(gate, &change.stream).check_stream(&index.name, &[])?;
             }
         }
         self.done(Command::ModifyStreams { changes: changes.to_vec() }).await

@@ -248,7 +248,7 @@ impl<E: Env> Core<E> {
         deadline: Option<Duration>,
     ) -> Result<Leaving<Vec<Target>>> {
         let state = self.state();
-        let boosts = self.boosts(request).await?;
+        let boosts = self.boosts(gate, action, request).await?;
         let targets: Vec<Target> = Vec::with_capacity(held.len());
         // What its texts may cost, in all indices together.
         let mut steps = effort::STEPS_MAX;
@@ -524,13 +524,21 @@ impl<E: Env> Core<E> {
     }
 
     /// The indices that each expression of `indices_boost` means, and the factor of their scores.
-    async fn boosts(&self, request: &SearchRequest) -> Result<Vec<(Set<String>, f32)>> {
+    async fn boosts(
+        &self,
+        gate: &dyn Gate,
+        action: &'static str,
+        request: &SearchRequest,
+    ) -> Result<Vec<(Set<String>, f32)>> {
         let (state, pause) = (self.state(), self.pause());
         let mut boosts = Vec::with_capacity(request.indices_boost.len());
         for (expression, boost) in &request.indices_boost {
             let names = Call::new(IndicesOptions::default());
             let now_ms = self.now_ms();
-            let meant = resolve(&*state, expression, names, now_ms, |_| true, &pause).await?;
+            let asked = Named { action, expression, names: &*state, now_ms };
+            let sees = gate::sees(gate, action, &*state);
+            let meant = resolve(&*state, expression, names, now_ms, sees, &pause).await;
+            let meant = meant.map_err(|error| gate::told(gate, &asked, error))?;
             boosts.push((meant.into_iter().map(|one| one.index).collect(), *boost));
         }
         Ok(boosts)

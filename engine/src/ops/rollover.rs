@@ -234,6 +234,13 @@ impl<E: Env> Core<E> {
                 (provided, name)
             }
         };
+        // Whoever may roll over makes the next of the names; another one must be the caller's. An application must
+        // hold the next one of an alias, too, which may lie beyond its names.
+        let is_next = matches!(target, Target::Stream(..))
+            || (request.new_index.is_none() && gate.trusts_aliases());
+        if !is_next {
+            gate.index("indices:admin/create", &new_name)?;
+        }
         // Before the conditions, so that one that is only tried hears of it, too.
         cluster::check_new_name(&state, &new_name).map_err(failure::of_cluster)?;
         self.check_reserved(&new_name)?;
@@ -262,7 +269,6 @@ impl<E: Env> Core<E> {
             reply.postponed = true;
             return Ok(Some(reply));
         }
-        gate.index("indices:admin/create", &new_name)?;
         let mut new = NewIndex {
             provided,
             settings: part(&request.body, "settings")?,

@@ -91,6 +91,102 @@ fn a_right_on_an_index_is_none_on_its_aliases() {
     });
 }
 
+/// An exclusion, the boost of an index, a removal, a condition on a name said whether an alias is there.
+#[test]
+fn what_may_not_be_asked_for_is_as_if_it_were_not_there() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.good("PUT", "/shut", "").await;
+        client.good("POST", "/shut/_close", "").await;
+        be(&mut client, "own", &[("i", None)]).await;
+        let boost = |name: &str| format!("{{\"indices_boost\":[{{\"{name}\":7}}]}}");
+        let removed = |name: &str| {
+            format!(
+                "{{\"actions\":[{{\"remove\":{{\"index\":\"i\",\"alias\":\"{name}\",\"must_exist\":false}}}}]}}"
+            )
+        };
+        let gone = "?ignore_unavailable=true&allow_no_indices=false";
+        for (there, not) in [("year", "zzzz"), ("few", "zzz"), ("ds-a", "zz-a"), ("shut", "zzzz")] {
+            let mut told = Vec::new();
+            for name in [there, not] {
+                let calls = [
+                    ("GET", format!("/*,-{name}/_count"), String::new()),
+                    ("GET", format!("/*,-{}*/_count", &name[..2]), String::new()),
+                    ("GET", format!("/*,-*{}/_count", &name[1..]), String::new()),
+                    (
+                        "POST",
+                        "/i/_search?filter_path=hits.max_score".into(),
+                        boost(&format!("{}*", &name[..2])),
+                    ),
+                    ("POST", "/i/_search?filter_path=hits.max_score".into(), boost(name)),
+                    ("GET", format!("/{name}/_search{gone}"), String::new()),
+                    ("GET", format!("/i,{name}/_count?ignore_unavailable=true"), String::new()),
+                    ("GET", format!("/{name}/_count"), String::new()),
+                    ("GET", format!("/{name}/_mapping"), String::new()),
+                    ("POST", format!("/{name}/_refresh{gone}"), String::new()),
+                    ("DELETE", format!("/{name}{gone}"), String::new()),
+                    ("POST", format!("/{name}/_doc?require_alias=true"), "{}".into()),
+                    ("POST", "/_aliases".into(), removed(name)),
+                    ("DELETE", format!("/i/_alias/{name}"), String::new()),
+                    (
+                        "POST",
+                        "/_reindex".into(),
+                        format!(
+                            "{{\"source\":{{\"index\":\"i\"}},\"dest\":{{\"index\":\"{name}\"}}}}"
+                        ),
+                    ),
+                ];
+                let mut answers = Vec::new();
+                for (method, target, body) in calls {
+                    let answer = client.call(method, &target, &body).await;
+                    let text = answer.text().replace(name, "NAME");
+                    // How long it took is told where documents are copied, and whose they are in what came of it.
+                    let text = if target == "/_reindex" { String::new() } else { text };
+                    answers.push((
+                        target
+                            .replace(name, "NAME")
+                            .replace(&name[..2], "NA")
+                            .replace(&name[1..], "AME"),
+                        answer.status,
+                        text,
+                    ));
+                }
+                told.push(answers);
+            }
+            for (one, other) in told[0].iter().zip(&told[1]) {
+                assert_eq!((one.1, &one.2), (other.1, &other.2), "{there}: {}", one.0);
+            }
+        }
+    });
+}
+
+/// Who held a stream, or an alias, could not roll it over without a right on the index that it makes.
+#[test]
+fn who_manages_a_name_rolls_it_over() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.good("PUT", "/roll-000001", r#"{"aliases":{"roll":{}}}"#).await;
+        client.good("PUT", "/taken", "").await;
+        let role = json!({"indices": [{"names": ["ds-a", "roll"], "privileges": ["manage"]}]});
+        client.good("PUT", "/_security/role/managing", &json::to_string(&role)).await;
+        let user = r#"{"password":"nobody-knows-this","roles":["managing"]}"#;
+        client.good("PUT", "/_security/user/managing", user).await;
+        client.authorize(Some(&basic("managing", "nobody-knows-this")));
+        for name in ["ds-a", "roll"] {
+            let done = client.good("POST", &format!("/{name}/_rollover"), "").await;
+            assert_eq!(at(&done, &["rolled_over"]).as_bool(), Some(true), "{name}");
+        }
+        // Another name than the next one must be granted, be it there or not.
+        for name in ["taken", "free"] {
+            for more in ["", "?dry_run=true"] {
+                let answer =
+                    client.call("POST", &format!("/roll/_rollover/{name}{more}"), "").await;
+                assert_eq!(answer.status, 403, "{name}: {}", answer.text());
+            }
+        }
+    });
+}
+
 /// A second role, on the index behind an alias, took documents away from who had a role on the alias.
 #[test]
 fn those_roles_count_that_hold_the_name_that_is_asked_for() {

@@ -113,6 +113,13 @@ impl<E: Env> Core<E> {
             state = self.state();
             one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
         }
+        // Rights come before what the request says of the name.
+        match &one {
+            One::Index { name, via, .. } => {
+                gate::ask(gate, action, name, via.as_slice()).map_err(told)?;
+            }
+            One::Missing { name } => drop(gate.index(action, name)?),
+        }
         let (name, routing, via, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
                 if item.require_alias
@@ -134,10 +141,8 @@ impl<E: Env> Core<E> {
             One::Index { name, routing, via, is_stream } => (name, routing, via, is_stream),
             One::Missing { name } => {
                 if !makes {
-                    gate.index(action, &name)?;
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
-                gate.index(action, &name)?;
                 gate.index(limited::item_action(item.action), &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
                 let only_stream = item.require_data_stream;
