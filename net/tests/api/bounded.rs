@@ -247,6 +247,14 @@ fn buckets_of_keys_take_their_memory_first() {
         let terms = asked(r#"{"terms":{"field":"metadata.tags"}}"#);
         let told = client.bad("POST", "/_security/_query/api_key", &terms).await;
         assert!(told.starts_with("429 circuit_breaking_exception: "), "{told}");
+        // Buckets of filters are there without a record; those in each other are the product of their numbers.
+        let filters = format!("[{}]", vec![r#"{"term":{"name":"none"}}"#; 100].join(","));
+        let inside = |below: &str| format!(r#"{{"filters":{{"filters":{filters}}}{below}}}"#);
+        let two = inside(&format!(r#","aggs":{{"in":{}}}"#, inside("")));
+        let three = inside(&format!(r#","aggs":{{"in":{two}}}"#));
+        let told = client.bad("POST", "/_security/_query/api_key", &asked(&three)).await;
+        assert!(told.starts_with("429 circuit_breaking_exception: "), "{told}");
+        client.good("POST", "/_security/_query/api_key", &asked(&two)).await;
         let page = r#"{"composite":{"size":2,"sources":[{"t":{"terms":{"field":"metadata.tags","order":"desc"}}}]},
             "aggs":{"names":{"terms":{"field":"name"}}}}"#;
         let found = client.good("POST", "/_security/_query/api_key", &asked(page)).await;

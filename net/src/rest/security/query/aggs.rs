@@ -265,6 +265,14 @@ pub(super) struct Bound {
     pub what: What,
     /// Places of those below it.
     pub subs: Vec<usize>,
+    /// Buckets that it shows where nothing was counted, with all below them.
+    pub empty: usize,
+}
+
+/// Buckets that these show where nothing was counted.
+pub(super) fn empty(bound: &[Bound], places: &[usize]) -> usize {
+    let bound = places.iter().filter_map(|place| bound.get(*place));
+    bound.fold(0, |sum, bound| sum.saturating_add(bound.empty))
 }
 
 /// Meets aggregations with the fields; gives places of the outermost.
@@ -287,8 +295,15 @@ pub(super) fn bind(
     for agg in &aggs.aggs {
         let what = what(agg, parent, known)?;
         let subs = bind(&agg.subs, Some(agg), known, bound)?;
+        let own = match &what {
+            What::Missing(_) | What::Filter(_) => 1,
+            What::Filters(tests, other) => tests.len() + usize::from(*other),
+            What::Ranges(_, ranges) => ranges.len(),
+            What::Count(_) | What::Distinct(..) | What::Terms(..) | What::Pages(..) => 0,
+        };
+        let empty = empty(bound, &subs).saturating_add(1).saturating_mul(own);
         places.push(bound.len());
-        bound.push(Bound { what, subs });
+        bound.push(Bound { what, subs, empty });
     }
     Ok(places)
 }

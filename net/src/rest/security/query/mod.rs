@@ -106,6 +106,9 @@ pub(super) async fn answer<E: Env, R: Records>(
     }
     let mut tally = Tally::of(std::mem::take(&mut asked.aggs), fields, now_ms)?;
     let mut page = Listing::new(call, kind)?;
+    if let Some(tally) = &mut tally {
+        tally.begin(&mut page)?;
+    }
     let spawn = call.core.env().spawn();
     let (mut total, mut found) = (0_u64, Vec::new());
     for (place, one) in all.iter().enumerate() {

@@ -106,6 +106,16 @@ impl Tally {
         Ok(Some(Self { aggs, bound, roots, slots, free: Vec::new(), room: Room::default() }))
     }
 
+    /// Takes the memory of what is shown where there is no record at all: buckets of filters in those of others
+    /// are as many as the product of their numbers.
+    ///
+    /// # Errors
+    /// 429 where there is too little.
+    pub fn begin<E: Env>(&mut self, page: &mut Listing<'_, '_, E>) -> Result<()> {
+        let empty = aggs::empty(&self.bound, &self.roots);
+        self.room.grow(SLOT_BYTES.saturating_mul(empty), page)
+    }
+
     /// Counts a record.
     ///
     /// # Errors
@@ -223,7 +233,7 @@ impl Tally {
 
     /// So many buckets may be shown without others having to wait.
     pub fn is_short(&self) -> bool {
-        self.slots.len() <= SHOWN_HERE
+        self.room.held <= SHOWN_HERE * SLOT_BYTES
     }
 
     /// What is shown.
@@ -394,7 +404,8 @@ impl Place<'_> {
         let slot = match known {
             Some(slot) => slot,
             None => {
-                let bytes = weight(&key, self.subs.len());
+                let empty = aggs::empty(self.bound, self.subs);
+                let bytes = weight(&key, self.subs.len().saturating_add(empty));
                 self.room.grow(bytes, page)?;
                 self.room.born += 1;
                 let born = self.room.born;
@@ -449,7 +460,7 @@ impl Place<'_> {
     }
 }
 
-/// About what a bucket takes.
+/// About what a bucket takes, with so many below it.
 fn weight(key: &[Part], subs: usize) -> usize {
     let of = |part: &Part| match part {
         Part::Up(Key::Word(word)) => word.len(),
@@ -460,5 +471,6 @@ fn weight(key: &[Part], subs: usize) -> usize {
         _ => 0,
     };
     let words: usize = key.iter().map(of).sum();
-    SLOT_BYTES * (1 + subs) + size_of_val(key) + words.saturating_mul(KEY_COPIES)
+    let buckets = SLOT_BYTES.saturating_mul(subs.saturating_add(1));
+    buckets.saturating_add(size_of_val(key)).saturating_add(words.saturating_mul(KEY_COPIES))
 }
