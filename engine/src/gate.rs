@@ -248,6 +248,25 @@ pub fn sees<'a>(
     }
 }
 
+/// May the caller do `action` to the alias of this name, be it there or not? Where a right on it is none on the
+/// indices behind it, each of them must be granted, too: else what is refused later would speak of them.
+///
+/// # Errors
+/// The 403 to send, in words of the alias.
+pub fn ask_alias(
+    gate: &dyn Gate,
+    action: &'static str,
+    names: &impl Names,
+    alias: &str,
+) -> Result<()> {
+    gate.index(action, alias)?;
+    if gate.trusts_aliases() {
+        return Ok(());
+    }
+    let behind = names.alias(alias).unwrap_or_default();
+    behind.iter().try_for_each(|one| gate.index_by_alias(action, &one.index, alias).map(drop))
+}
+
 /// What a caller named.
 #[derive(Debug)]
 pub struct Named<'a, N> {

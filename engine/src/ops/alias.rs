@@ -12,7 +12,7 @@ use super::widened::ByName;
 use super::{IndicesOptions, alias_filter};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches};
@@ -310,7 +310,7 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         for name in &request.aliases {
             let name = date_math::resolve(name, self.now_ms())?;
-            gate.index("indices:admin/aliases", &name)?;
+            gate::ask_alias(gate, "indices:admin/aliases", &*self.state(), &name)?;
             let by_name = ByName::alias(gate, &name);
             for one in indices {
                 self.env.spawn().yield_if_needed().await;

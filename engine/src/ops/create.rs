@@ -12,7 +12,7 @@ use super::reached::READ;
 use super::{IndicesOptions, alias_filter, deprecated, dotted, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits, Making};
+use crate::gate::{self, Gate, Limits, Making};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches};
@@ -126,7 +126,7 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
             let alias = date_math::resolve(&alias, self.now_ms())?;
             gate.index("indices:admin/aliases", name)?;
-            gate.index("indices:admin/aliases", &alias)?;
+            gate::ask_alias(gate, "indices:admin/aliases", &*self.state(), &alias)?;
             alias_filter::check_query(gate, &alias, said.get("filter"))?;
             // What of such an index is hidden from the caller will be, once it is written there.
             let actions = ["indices:admin/aliases", READ].into_iter();

@@ -17,7 +17,7 @@ use super::search::SearchCall;
 use super::widened::ByName;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Everything, Gate};
+use crate::gate::{self, Everything, Gate};
 use crate::index::block::{self, Level};
 use crate::index::names::beginning;
 use crate::index::resolve::{Call, Effort, Parts, Pattern, is_whole, read};
@@ -145,8 +145,8 @@ impl<E: Env> Core<E> {
     /// # Errors
     /// No such alias, no template, an index without a date `@timestamp`.
     pub async fn migrate_alias(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
-        gate.index("indices:admin/data_stream/migrate", name)?;
         let state = self.state();
+        gate::ask_alias(gate, "indices:admin/data_stream/migrate", &*state, name)?;
         block::check_cluster(&state, Level::MetadataWrite)?;
         let (by_name, via) = (ByName::stream(gate, name), [name.to_owned()]);
         let mut names = vec![name.to_owned()];

@@ -180,6 +180,15 @@ fn a_token_does_not_learn_what_is_behind_an_alias() {
             ("GET", "/_resolve/index/ALIA*", ""),
             ("GET", "/_resolve/index/*", ""),
             ("POST", "/ALIAS/_rollover", ""),
+            // What is wrong with it would be told of all its indices.
+            (
+                "POST",
+                "/_aliases",
+                r#"{"actions":[{"add":{"index":"sales-1","alias":"ALIAS","is_hidden":true}}]}"#,
+            ),
+            ("PUT", "/sales-1/_alias/ALIAS", r#"{"is_hidden":true}"#),
+            ("PUT", "/sales-new", r#"{"aliases":{"ALIAS":{"is_hidden":true}}}"#),
+            ("POST", "/_data_stream/_migrate/ALIAS", ""),
         ];
         for scope in ["index:sales:read", "index:sales:all", "index:sales*:all", "index:a-*:read"] {
             let token = token(&mut client, &app, "ann", scope).await;
