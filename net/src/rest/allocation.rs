@@ -373,6 +373,7 @@ fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked
     }
     write_roles(writer.end_object())
         .field_str("node_decision", "no")
+        .field_u64("weight_ranking", 1)
         .key("deciders")
         .begin_array()
         .begin_object();

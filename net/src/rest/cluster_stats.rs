@@ -87,6 +87,7 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             writer.field_u64(key, 0);
         }
         writer.end_object().key("repositories").begin_object().end_object().end_object();
+        writer.key("repositories").begin_object().end_object();
         across_clusters(writer, call.human);
         writer.end_object();
     }))
@@ -228,6 +229,8 @@ struct Usage {
     mappings: BTreeSet<String>,
     /// Fields of those.
     fields_once: u64,
+    /// Indices by what they keep of their documents' source.
+    source_modes: BTreeMap<&'static str, u64>,
     /// What was counted of indices without analysis of their own, by their mappings' parts: many are of one
     /// template, and share them.
     known: BTreeMap<[usize; 2], Rc<Counts>>,
@@ -249,6 +252,7 @@ impl Usage {
                 counts
             }
         };
+        *self.source_modes.entry(index.mapping.source_mode().name()).or_default() += 1;
         for ((group, name), count) in &*counts {
             let uses = self.uses.entry(group).or_default();
             // The name is made once, and not for each index.
@@ -294,7 +298,12 @@ impl Usage {
             .bytes("total_deduplicated_mapping_size", bytes as u64);
         writer.key(FIELDS);
         list(writer, self.uses.get(FIELDS), true);
-        writer.key("runtime_field_types").begin_array().end_array().end_object();
+        writer.key("runtime_field_types").begin_array().end_array();
+        writer.key("source_modes").begin_object();
+        for (mode, count) in &self.source_modes {
+            writer.field_u64(mode, *count);
+        }
+        writer.end_object().end_object();
         writer.key("analysis").begin_object();
         for group in [
             "char_filter_types",

@@ -235,7 +235,9 @@ fn details<E: Env>(
             if most.saturating_sub(counted) < 10 {
                 writer.field_u64("current_used_shards", counted);
             }
-            writer.end_object();
+            // No node is kept for frozen shards.
+            writer.end_object().key("frozen").begin_object();
+            writer.field_u64("max_shards_in_cluster", 0).end_object();
         }
         _ => {}
     }

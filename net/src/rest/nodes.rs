@@ -368,8 +368,15 @@ fn aggs_known() -> impl Iterator<Item = (&'static str, &'static [&'static str])>
 /// The settings that were given to the node.
 pub(super) fn settings(info: &NodeInfo, flat: bool) -> Value {
     let mut root = Object::new();
-    let own = [("cluster.name", &info.cluster_name), ("node.name", &info.name)];
-    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.clone()));
+    // Elasticsearch's clients want the last three: how masters are elected, and what speaks.
+    let own = [
+        ("cluster.name", info.cluster_name.as_str()),
+        ("node.name", &info.name),
+        ("cluster.election.strategy", "supports_voting_only"),
+        ("http.type", "corelode"),
+        ("transport.type", "corelode"),
+    ];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let given = info.settings.iter().cloned();
     let mut layer: cluster::cluster_settings::Layer =
         own.chain(given).map(|(name, value)| (name, Value::from(value))).collect();
@@ -378,6 +385,11 @@ pub(super) fn settings(info: &NodeInfo, flat: bool) -> Value {
     }
     if let Value::Object(object) = cluster::cluster_settings::render(&layer, flat) {
         root = object;
+    }
+    if let (false, Some(Value::Object(node))) = (flat, root.get_mut("node"))
+        && node.get("attr").is_none()
+    {
+        node.insert("attr", Value::object());
     }
     Value::Object(root)
 }

@@ -443,3 +443,53 @@ fn what_names_nothing_is_told_where_it_belongs() {
         assert!(table.text().starts_with("al a "), "{}", table.text());
     });
 }
+
+/// Elasticsearch's client for Java refused these answers as a whole: members that its types require were not there.
+#[test]
+fn what_clients_require_of_an_answer_is_there() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/i", "").await;
+        let synthetic = r#"{"settings":{"index.mapping.source.mode":"synthetic"}}"#;
+        client.good("PUT", "/s", synthetic).await;
+        let report = client.good("GET", "/_health_report", "").await;
+        let capacity = ["indicators", "shards_capacity", "details", "frozen"];
+        assert_eq!(
+            at(&report, &[&capacity[..], &["max_shards_in_cluster"]].concat()).as_u64(),
+            Some(0)
+        );
+        let stats = client.good("GET", "/_cluster/stats", "").await;
+        let modes = at(&stats, &["indices", "mappings", "source_modes"]);
+        assert_eq!(modes, &json!({"stored": 1, "synthetic": 1}));
+        assert_eq!(at(&stats, &["repositories"]), &json!({}));
+        let told = client.good("GET", "/_cluster/allocation/explain", "").await;
+        let nodes = at(&told, &["node_allocation_decisions"]).as_array().expect("one");
+        assert_eq!(nodes[0].get("weight_ranking").and_then(Value::as_u64), Some(1));
+        for (flat, names) in [
+            (
+                "",
+                [
+                    &["cluster", "election", "strategy"][..],
+                    &["http", "type"],
+                    &["transport", "type"],
+                    &["node", "attr"],
+                ],
+            ),
+            (
+                "?flat_settings",
+                [
+                    &["cluster.election.strategy"][..],
+                    &["http.type"],
+                    &["transport.type"],
+                    &["node.name"],
+                ],
+            ),
+        ] {
+            let told = client.good("GET", &format!("/_nodes{flat}"), "").await;
+            let (_, node) =
+                at(&told, &["nodes"]).as_object().and_then(|all| all.iter().next()).expect("one");
+            for name in names {
+                assert!(node.get("settings").and_then(|all| all.at(name)).is_some(), "{name:?}");
+            }
+        }
+    });
+}
