@@ -41,13 +41,13 @@ pub(crate) fn judge(wish: Wish, check: Check, standing: Standing) -> Result<Verd
     let is_present = matches!(standing, Standing::Present(_));
     let current = standing.stamp().map(|stamp| stamp.version);
     let counted = current.map_or(1, |version| version.saturating_add(1).min(VERSION_MAX));
-    if wish == Wish::Create
+    if (wish == Wish::Create || check == Check::Absent)
         && let Standing::Present(stamp) = standing
     {
         return Err(Conflict::Exists { version: stamp.version });
     }
     let version = match check {
-        Check::None => counted,
+        Check::None | Check::Absent => counted,
         Check::SeqNo { seq_no, term } => {
             let required = (seq_no, term);
             match standing {
@@ -124,6 +124,20 @@ mod tests {
             assert_eq!(found, expected, "{wish:?} {standing:?}");
         }
         assert_eq!(judge(Wish::Create, Check::None, PRESENT), Err(Conflict::Exists { version: 5 }));
+    }
+
+    /// What is asked for where nothing stands is done there as without that check, and nowhere else.
+    #[test]
+    fn absence_is_a_condition_of_each_wish() {
+        for wish in [Wish::Index, Wish::Create, Wish::Delete] {
+            for standing in [ABSENT, DELETED] {
+                let (asked, free) =
+                    (judge(wish, Check::Absent, standing), judge(wish, Check::None, standing));
+                assert!(free.is_ok() && asked == free, "{wish:?} {standing:?}: {asked:?}");
+            }
+            let exists = Err(Conflict::Exists { version: 5 });
+            assert_eq!(judge(wish, Check::Absent, PRESENT), exists, "{wish:?}");
+        }
     }
 
     #[test]

@@ -115,6 +115,8 @@ pub enum Check {
     /// Nothing; the version counts on.
     #[default]
     None,
+    /// No document stands there; the version counts on.
+    Absent,
     /// The document stands at this sequence number and term; the version counts on.
     SeqNo {
         /// `if_seq_no`.

@@ -603,6 +603,7 @@ fn item(work: &Work, hit: Hit) -> Option<WriteItem> {
         version_type: VersionType::Internal,
         require_alias: false,
         require_data_stream: false,
+        only_absent: false,
         source: Bytes::empty(),
         update: None,
     };

@@ -60,6 +60,8 @@ pub struct WriteItem {
     pub require_alias: bool,
     /// The index must be a data stream, or become one by this write (only for index and create).
     pub require_data_stream: bool,
+    /// It was judged as one of what is not there: with a document there it is a conflict (only for delete).
+    pub only_absent: bool,
     /// The document's JSON text; empty for a delete and an update.
     pub source: Bytes,
     /// What an update asks for; none for the others.
@@ -80,6 +82,7 @@ impl WriteItem {
             version_type: VersionType::Internal,
             require_alias: false,
             require_data_stream: false,
+            only_absent: false,
             source: Bytes::empty(),
             update: None,
         }

@@ -9,8 +9,8 @@
 //!    of the document as they are, and never makes a document of another kind of it, of which more is
 //!    seen. Whatever cannot be judged is refused. It is the search itself that judges: a document that
 //!    stands where it stands, one to come alone (`alone`).
-//! 3. A document is judged as it stands: a write asks that it still does, so nothing slips in
-//!    between.
+//! 3. A document is judged as it stands, also where none does: a write asks that this is still so where it is
+//!    done, else it is a conflict, and nothing slips in between. No condition of the caller's stands for that.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -198,24 +198,24 @@ impl<E: Env> Core<E> {
         }
         let Some(id) = item.id.clone() else { return Ok(()) };
         let (number, found) = self.standing(index, routing, &id, limits).await?;
+        if let Some((seq_no, term)) = item.if_seq_no.zip(item.if_primary_term)
+            && !matches!(found, Some((_, Some(_))))
+        {
+            // What is asked of a document that is not seen fails as of one that is not there. It fails here: a
+            // state that is named before it comes would be true of a document that nobody judged.
+            let required = (base::SeqNo(seq_no), base::PrimaryTerm(term));
+            let conflict = shard::Conflict::SeqNo { required, current: None };
+            return Err(failure::of_conflict(index, number, &id, &conflict));
+        }
         let Some((found, kind)) = found else {
-            // Absent now; that it still is, `create` makes sure, or the condition that fails.
-            if item.action == WriteAction::Index && item.if_seq_no.is_none() {
-                item.action = WriteAction::Create;
+            // Absent now; that it still is, each of these makes sure where it is done.
+            match item.action {
+                WriteAction::Delete => item.only_absent = true,
+                _ => item.action = WriteAction::Create,
             }
             return Ok(());
         };
-        let Some(kind) = kind else {
-            // What is asked of a document that is not seen fails as of one that is not there.
-            return Err(match (item.action, item.if_seq_no.zip(item.if_primary_term)) {
-                (WriteAction::Index | WriteAction::Delete, Some((seq_no, term))) => {
-                    let required = (base::SeqNo(seq_no), base::PrimaryTerm(term));
-                    let conflict = shard::Conflict::SeqNo { required, current: None };
-                    failure::of_conflict(index, number, &id, &conflict)
-                }
-                _ => hidden(&index.name),
-            });
-        };
+        let Some(kind) = kind else { return Err(hidden(&index.name)) };
         let source = json::parse(&found.source).unwrap_or_default();
         if !shows_all(kind, &source) {
             return Err(hidden(&index.name));

@@ -613,6 +613,7 @@ fn check(item: &WriteItem) -> Check {
         (VersionType::Internal, Some(seq_no), Some(term)) => {
             Check::SeqNo { seq_no: SeqNo(seq_no), term: PrimaryTerm(term) }
         }
+        _ if item.only_absent => Check::Absent,
         _ => Check::None,
     }
 }

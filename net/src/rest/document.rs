@@ -69,6 +69,7 @@ async fn write<E: Env>(
         version_type: version_type(call.params.text("version_type"))?,
         require_alias: call.params.flag("require_alias", false)?,
         require_data_stream: call.params.flag("require_data_stream", false)?,
+        only_absent: false,
         source: if is_delete { Bytes::empty() } else { call.body.clone() },
         update: None,
     };

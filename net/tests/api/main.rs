@@ -58,6 +58,7 @@ mod meanwhile;
 mod moved;
 mod outdated;
 mod over;
+mod overtaken;
 mod parts;
 mod patterns;
 mod place;

@@ -126,6 +126,7 @@ fn item(spoken: &str, index: &str, id: &str, what: What) -> WriteItem {
         version_type,
         require_alias: false,
         require_data_stream: false,
+        only_absent: false,
         source: Bytes::from(source.into_bytes()),
         update,
     }

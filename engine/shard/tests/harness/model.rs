@@ -87,7 +87,8 @@ pub fn predict(doc: &Doc, op: &Op) -> Option<(u64, Outcome)> {
         return None;
     }
     let next = match op.check {
-        Check::None => version.unwrap_or(0) + 1,
+        Check::Absent if is_there => return None,
+        Check::None | Check::Absent => version.unwrap_or(0) + 1,
         Check::SeqNo { seq_no, term } => {
             let (version, at, reign) = doc.stamp.filter(|_| is_there)?;
             if (at, reign) != (seq_no.get(), term.get()) {

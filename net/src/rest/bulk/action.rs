@@ -59,6 +59,7 @@ pub(super) fn action(
         version_type: VersionType::Internal,
         require_alias: defaults.require_alias,
         require_data_stream: adds && defaults.require_data_stream,
+        only_absent: false,
         source: Bytes::empty(),
         update: (action == WriteAction::Update)
             .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
