@@ -5,7 +5,7 @@
 
 use base::{SegmentId, ShardId};
 use cluster::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
-use cluster::{Alias, ClusterSettings, IndexSettings, State};
+use cluster::{Alias, ClusterSettings, IndexSettings, Rules, State};
 use consensus::{State as _, snapshot};
 use libfuzzer_sys::fuzz_target;
 
@@ -38,7 +38,9 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         let flat = settings.to_flat();
         assert_eq!(IndexSettings::from_flat(&flat).to_flat(), flat, "shown, read, shown");
         let _ = settings.for_mapping();
-        let _ = settings.update(&value, false, true, "x");
+        for rules in [Rules::Before6, Rules::Now] {
+            let _ = settings.update(&value, false, (true, rules), "x");
+        }
     }
     let _ = ClusterSettings::default().update(&value, &value);
     if let Ok(alias) = Alias::parse("a", &value) {
