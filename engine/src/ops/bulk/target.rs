@@ -102,23 +102,21 @@ impl<E: Env> Core<E> {
         let asked = Named { action, expression: &item.index, names: &*known, now_ms };
         let told = |error| gate::told(gate, &asked, error);
         let mut one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
-        if let One::Index { name, via, is_stream: true, .. } = &one
+        // Rights come before what the request says of the name, and before a stream rolls over.
+        let ask = |one: &One| match one {
+            One::Index { name, via, .. } => gate::ask(gate, action, name, via.as_slice()),
+            One::Missing { name } => gate.index(action, name),
+        };
+        ask(&one).map_err(told)?;
+        if let One::Index { name, is_stream: true, .. } = &one
             && let stream = state.data_streams.get(item.index.as_str())
             && let Some(stream) = stream.or_else(|| state.data_stream_of(name))
             && stream.rollover_on_write
         {
-            // Only who may write makes the stream roll over.
-            gate::ask(gate, action, name, via.as_slice()).map_err(told)?;
             self.roll_for_write(gate, &stream.name.clone()).await?;
             state = self.state();
             one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
-        }
-        // Rights come before what the request says of the name.
-        match &one {
-            One::Index { name, via, .. } => {
-                gate::ask(gate, action, name, via.as_slice()).map_err(told)?;
-            }
-            One::Missing { name } => drop(gate.index(action, name)?),
+            ask(&one).map_err(told)?;
         }
         let (name, routing, via, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
@@ -148,7 +146,9 @@ impl<E: Env> Core<E> {
                 let only_stream = item.require_data_stream;
                 self.auto_create(gate, &item.index, &name, only_stream).await?;
                 // A template may have made a data stream of it.
-                match resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)? {
+                let made = resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)?;
+                ask(&made).map_err(told)?;
+                match made {
                     One::Index { name, routing, via, is_stream } => (name, routing, via, is_stream),
                     One::Missing { name } => {
                         return Err(Error::index_not_found(&name, "index_or_alias"));
@@ -156,7 +156,6 @@ impl<E: Env> Core<E> {
                 }
             }
         };
-        gate::ask(gate, action, &name, via.as_slice()).map_err(told)?;
         if item.require_data_stream && !is_stream {
             return Err(data_stream::is_none(&item.index));
         }
