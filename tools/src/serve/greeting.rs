@@ -59,7 +59,10 @@ fn text(told: &Told, first: &First, enrollment: Option<&Secret>, is_terminal: bo
         let token = enroll::token(net::VERSION, address, fingerprint, key.reveal());
         let data = quoted(&told.data.display().to_string());
         write_line(&mut text, "");
-        write_line(&mut text, "A token with which the companion tool joins, good for 30 minutes:");
+        write_line(
+            &mut text,
+            "A token with which the companion tool joins, good once, within 30 minutes:",
+        );
         write_line(&mut text, &format!("  {token}"));
         write_line(&mut text, "More of them, and one for a node:");
         for scope in ["kibana", "node"] {

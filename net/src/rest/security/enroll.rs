@@ -1,12 +1,15 @@
 //! `_security/enroll`: a node or the companion tool joins with a token that lives half an hour.
 //!
-//! The token's key may call the one path and nothing else; `create-enrollment-token` makes it.
+//! The token's key may call the one path and nothing else; `create-enrollment-token` makes it. It ends with its
+//! use, durably before the answer leaves; of several uses at once one is answered.
 
+use authz::record::role::Descriptor;
+use authz::{Command, Need, Outcome, Via};
 use engine::{Error, Result};
 use env::{Disk, Env, File};
 use json::{Value, json};
 
-use super::{allowed, now, service, value};
+use super::{Desk, allowed, now, service, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -18,10 +21,12 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 
 /// `GET /_security/enroll/kibana`.
 pub(super) async fn kibana<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    allowed(call)?;
+    let desk = allowed(call)?;
     let authority = der(call, "http_ca.crt").await?;
     let name = format!("enroll-process-token-{}", now(call));
-    let Some(token) = service::make(call, "elastic/kibana", &name).await? else {
+    let spent = consume(call, &desk).await?;
+    let need = (!spent).then_some(Need::Action(call.route.privilege));
+    let Some(token) = service::make(call, "elastic/kibana", &name, need).await? else {
         return Err(Error::new(409, "version_conflict_engine_exception", "try again"));
     };
     Ok(value(200, &json!({"token": {"name": name, "value": token}, "http_ca": authority})))
@@ -29,7 +34,7 @@ pub(super) async fn kibana<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET /_security/enroll/node`.
 pub(super) async fn node<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    allowed(call)?;
+    let desk = allowed(call)?;
     let info = &call.core.shared().config.info;
     let mut answer = json::Object::new();
     for (name, file) in [
@@ -42,7 +47,27 @@ pub(super) async fn node<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         answer.insert(name, der(call, file).await?);
     }
     answer.insert("nodes_addresses", vec![info.transport_address.as_str()]);
+    consume(call, &desk).await?;
     Ok(value(200, &Value::Object(answer)))
+}
+
+/// Ends the key of an enrollment token; false where the caller came by another credential, which stays.
+///
+/// # Errors
+/// The 401 for a token that another request used meanwhile.
+async fn consume<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>) -> Result<bool> {
+    let Via::ApiKey(key) = desk.principal.via() else { return Ok(false) };
+    // A key that may do more was made for more.
+    let alone =
+        Descriptor { cluster: vec![call.route.privilege.to_owned()], ..Descriptor::default() };
+    if !matches!(key.descriptors.as_slice(), [role] if role.descriptor == alone) {
+        return Ok(false);
+    }
+    let command = Command::InvalidateKeys { ids: vec![key.id.clone()], now: now(call) };
+    match desk.ask(call, command).await.map_err(told)? {
+        Outcome::Each(ended) if ended == [true] => Ok(true),
+        _ => Err(told(authz::Error::Lapsed)),
+    }
 }
 
 /// The DER of a PEM file below `certs`, in base64: the lines between its first pair of bars.

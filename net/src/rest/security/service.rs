@@ -1,10 +1,9 @@
 //! `_security/service`: accounts of services, and their tokens.
 
-use authz::Command;
 use authz::authenticate::bearer;
-use authz::command::Outcome;
 use authz::principal::service_role;
 use authz::record::key::{SERVICE_ACCOUNTS, Salted, ServiceToken};
+use authz::{Command, Need, Outcome};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -69,7 +68,8 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Some(name) => name.to_owned(),
         None => format!("token_{}", random_text::<E, 15>(call)),
     };
-    let token = make(call, &account, &name).await?;
+    let need = Need::Action(call.route.privilege);
+    let token = make(call, &account, &name, Some(need)).await?;
     let Some(token) = token else {
         return Err(Error::new(
             409,
@@ -82,11 +82,13 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(value(200, &json!({"created": true, "token": {"name": name, "value": token}})))
 }
 
-/// Makes a token; `None` where the name is taken.
+/// Makes a token; `None` where the name is taken. `need` is the right that the caller must hold then; none
+/// where it was spent on this.
 pub(super) async fn make<E: Env>(
     call: &Call<'_, E>,
     account: &str,
     name: &str,
+    need: Option<Need>,
 ) -> Result<Option<String>> {
     let is_name = (1..=256).contains(&name.len())
         && !name.starts_with('_')
@@ -106,8 +108,9 @@ pub(super) async fn make<E: Env>(
         secret: Salted::new(random::<E, 32>(call), secret.as_bytes()),
         creation: now(call),
     };
-    let command = Command::PutServiceToken { token, by: desk.principal.proof() };
-    let outcome = desk.ask(call, command).await.map_err(told)?;
+    let by = need.and_then(|_| desk.principal.proof());
+    let command = Command::PutServiceToken { token, by };
+    let outcome = desk.ask_for(call, need, command).await.map_err(told)?;
     let is_made = outcome == Outcome::Created;
     Ok(is_made.then(|| bearer::service_token(account, name, &secret)))
 }
