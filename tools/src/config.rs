@@ -151,6 +151,8 @@ pub struct Settings {
     pub own_certificate: Option<OwnCertificate>,
     /// The OAuth half; none where it is off.
     pub oauth: Option<Oauth>,
+    /// Whether there is an audit log.
+    pub audit: bool,
     /// Whether the audit log is strict, which it is with or without the OAuth half.
     pub audit_strict: bool,
     /// How long dead API keys are kept.
@@ -234,6 +236,7 @@ impl Settings {
             tls: security && tls,
             own_certificate: own_certificate(sources)?,
             oauth: oauth(sources, security, tls)?,
+            audit: sources.flag("xpack.security.audit.enabled", true)? && security,
             audit_strict: security && sources.flag("oauth.audit.strict", false)?,
             tidy: tidy(sources)?,
         };
@@ -276,13 +279,24 @@ impl Settings {
                 }
             }
         }
+        if self.audit_strict
+            && !self.audit
+            && let Some(given) = sources.get("xpack.security.audit.enabled")
+        {
+            return Err(Failure::new(
+                Code::Setting,
+                format!(
+                    "{}: xpack.security.audit.enabled may not be false where oauth.audit.strict is \
+                     true: a strict audit log lets nothing be done without a line of it",
+                    given.place
+                ),
+            ));
+        }
         sources.flag("xpack.security.transport.ssl.enabled", true)?;
         Ok(())
     }
 }
 
-/// The OAuth half. It speaks only where there is TLS: here, or at a proxy whose address then is the
-/// issuer.
 /// How long dead API keys are kept, and how often it is looked.
 fn tidy(sources: &Sources) -> Result<Tidy> {
     let name = |what: &str| format!("xpack.security.authc.api_key.delete.{what}");
@@ -301,6 +315,8 @@ fn tidy(sources: &Sources) -> Result<Tidy> {
 /// Looking at all keys more often is of no use.
 const TIDY_INTERVAL_MIN: Duration = Duration::from_secs(60);
 
+/// The OAuth half. It speaks only where there is TLS: here, or at a proxy whose address then is the
+/// issuer.
 fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
     let enabled = sources.flag("oauth.enabled", true)?;
     let issuer = sources.read("oauth.issuer", |text| {

@@ -24,6 +24,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use authz::Secret;
+use authz::audit::Audit;
 use authz::password::CHARACTERS_MIN;
 use authz::store::First;
 use engine::ops::observe::{CertificateFile, NodeInfo};
@@ -368,7 +369,10 @@ impl Node {
         let half = oauth.as_ref().map(|oauth| &oauth.settings);
         let prefix = half.map_or(authz::token::text::PREFIX, |half| &half.token_prefix);
         let keys = authz::token::Keys::new(&folder.pepper()?).with_prefix(prefix);
-        let audit = audit_log::start(&settings.logs_in(folder.path()), settings.audit_strict)?;
+        let audit = match settings.audit {
+            true => audit_log::start(&settings.logs_in(folder.path()), settings.audit_strict)?,
+            false => Audit::none(),
+        };
         let hashing = half.map_or_else(runtime::workers::Hashing::default, |half| {
             let (threads, waiting_max) = (half.hashing_threads, half.hashing_queue);
             runtime::workers::Hashing {

@@ -23,6 +23,7 @@ const NAMES: &[&str] = &[
     "path.repo",
     "transport.host",
     "transport.port",
+    "xpack.security.audit.enabled",
     "xpack.security.authc.api_key.delete.interval",
     "xpack.security.authc.api_key.delete.retention_period",
     "xpack.security.enabled",

@@ -113,6 +113,22 @@ fn wrong_values_say_what_would_be_right() {
     }
 }
 
+/// Elasticsearch's files say `xpack.security.audit.enabled: true`, and the node did not start.
+#[test]
+fn the_audit_log_is_on_and_may_be_switched_off_where_it_is_not_strict() {
+    let enabled = |value| ("xpack.security.audit.enabled", value);
+    let strict = ("oauth.audit.strict", "true");
+    assert!(read(&[]).expect("legal").audit && read(&[enabled("true")]).expect("legal").audit);
+    assert!(!read(&[enabled("false")]).expect("legal").audit);
+    assert!(read(&[enabled("true"), strict]).expect("legal").audit_strict);
+    let failure = read(&[enabled("false"), strict]).expect_err("contradict each other");
+    assert_eq!(failure.code, Code::Setting);
+    assert!(failure.sentence.contains("oauth.audit.strict"), "{failure}");
+    assert_eq!(read(&[enabled("yes")]).expect_err("no truth").code, Code::Setting);
+    let open = ("xpack.security.enabled", "false");
+    assert!(!read(&[open]).expect("legal").audit, "nobody is known whom a line could name");
+}
+
 /// A node that registers nobody came up, and told each of them that its token is wrong.
 #[test]
 fn who_wants_a_token_of_registrations_names_it() {
