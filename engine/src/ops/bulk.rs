@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use base::ShardId;
 use base::hash::Map;
-use cluster::{DataStream, Index};
+use cluster::{DataStream, Index, State};
 use env::budget::Taken;
 use env::{Bytes, Clock, Env, Random, Spawn};
 use shard::WriteError;
@@ -36,6 +36,18 @@ mod target;
 
 pub(crate) use target::routing_missing;
 use target::{Astray, Name, Target};
+
+/// What the items of one bulk request stand for together, at a shard.
+const BULK_ITEMS: &str = "indices:data/write/bulk[s]";
+
+/// What a write stands for that comes alone.
+const fn alone_action(action: WriteAction) -> &'static str {
+    match action {
+        WriteAction::Delete => "indices:data/write/delete",
+        WriteAction::Update => "indices:data/write/update",
+        WriteAction::Index | WriteAction::Create => "indices:data/write/index",
+    }
+}
 
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;
@@ -88,8 +100,7 @@ impl<E: Env> Core<E> {
         left: &Left,
     ) -> BulkReply {
         let begin = self.env.clock().monotonic();
-        let results =
-            self.write_all(gate, "indices:data/write/bulk[s]", &request, room, left).await;
+        let results = self.write_all(gate, BULK_ITEMS, &request, room, left).await;
         let mut items = Vec::with_capacity(results.len());
         for (at, (item, (id, result))) in request.items.into_iter().zip(results).enumerate() {
             let id = id.or(item.id);
@@ -124,11 +135,7 @@ impl<E: Env> Core<E> {
         refresh: Refresh,
         left: &Left,
     ) -> Result<Written> {
-        let action = match item.action {
-            WriteAction::Delete => "indices:data/write/delete",
-            WriteAction::Update => "indices:data/write/update",
-            WriteAction::Index | WriteAction::Create => "indices:data/write/index",
-        };
+        let action = alone_action(item.action);
         let request = BulkRequest { items: vec![item], refresh };
         let mut results = self.write_all(gate, action, &request, None, left).await;
         match results.pop() {
@@ -369,6 +376,9 @@ impl<E: Env> Core<E> {
                         _ => error,
                     })
                 }
+                // What a data stream takes of nobody is refused as it came: what is judged may have become another
+                // action.
+                Ok(Some(_)) if target.refuses(item) => continue,
                 Ok(Some(limits)) => {
                     let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
                     let routing = item.routing.as_deref().or(target.routing.as_deref());

@@ -120,6 +120,8 @@ pub struct ByQueryCall {
     pub refresh: bool,
     /// Says what becomes of each document.
     pub script: Option<Script>,
+    /// What each document is to run through before it is written.
+    pub pipeline: Option<Box<str>>,
     /// Why nothing can be written: too few copies are there. Each document is told so.
     pub refused: Option<Error>,
 }
@@ -361,6 +363,23 @@ impl<E: Env> Core<E> {
         })
     }
 
+    /// May the caller begin this? Asked where nothing of it can be done; of a reindex the first write tells who may
+    /// not write there.
+    ///
+    /// # Errors
+    /// As of [`Core::by_query`], before it reads.
+    pub async fn may_by_query(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &ByQueryCall,
+    ) -> Result<bool> {
+        self.begin_by_query(gate, call).await?;
+        let Work::Reindex(to) = &call.work else { return Ok(true) };
+        let action = if to.create { WriteAction::Create } else { WriteAction::Index };
+        let item = WriteItem { id: None, ..WriteItem::new(action, to.index.as_str(), "") };
+        Ok(self.may_write(gate, &item, false).is_ok())
+    }
+
     /// Reads the request and holds what it is to read.
     async fn begin_by_query(
         self: &Rc<Self>,
@@ -477,7 +496,7 @@ impl<E: Env> Core<E> {
             let mut items: Vec<WriteItem> = Vec::with_capacity(hits.len());
             for hit in hits {
                 match &part.program {
-                    None => items.extend(item(&part.call.work, hit)),
+                    None => items.extend(item(part.call, hit)),
                     Some(program) => items.extend(self.scripted_item(part, program, hit).await?),
                 }
             }
@@ -591,7 +610,7 @@ fn auto_slices(held: &[HeldShard]) -> u32 {
 }
 
 /// What is written for a hit; a hit without what the work needs is passed over.
-fn item(work: &Work, hit: Hit) -> Option<WriteItem> {
+fn item(call: &ByQueryCall, hit: Hit) -> Option<WriteItem> {
     let base = WriteItem {
         action: WriteAction::Index,
         index: hit.index,
@@ -604,10 +623,11 @@ fn item(work: &Work, hit: Hit) -> Option<WriteItem> {
         require_alias: false,
         require_data_stream: false,
         only_absent: false,
+        pipeline: call.pipeline.clone(),
         source: Bytes::empty(),
         update: None,
     };
-    match work {
+    match &call.work {
         Work::Delete => Some(WriteItem { action: WriteAction::Delete, ..base }),
         Work::Update => Some(WriteItem { source: hit.source?, ..base }),
         Work::Reindex(to) => {

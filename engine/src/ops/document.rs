@@ -62,6 +62,9 @@ pub struct WriteItem {
     pub require_data_stream: bool,
     /// It was judged as one of what is not there: with a document there it is a conflict (only for delete).
     pub only_absent: bool,
+    /// The pipeline that a new document is to run through first, in place of the index's own; `_none`: through
+    /// neither.
+    pub pipeline: Option<Box<str>>,
     /// The document's JSON text; empty for a delete and an update.
     pub source: Bytes,
     /// What an update asks for; none for the others.
@@ -83,6 +86,7 @@ impl WriteItem {
             require_alias: false,
             require_data_stream: false,
             only_absent: false,
+            pipeline: None,
             source: Bytes::empty(),
             update: None,
         }

@@ -21,7 +21,7 @@ use env::{Bytes, Env, Spawn};
 
 use self::action::{action, has_half_pair};
 use super::copies::{self, Copies};
-use super::document::{check_write_params, names_source, refresh, routing, source_filter};
+use super::document::{names_source, pipeline, refresh, routing, source_filter};
 use super::update;
 use crate::call::Call;
 use crate::render::document as render;
@@ -38,6 +38,8 @@ pub struct Defaults {
     pub require_alias: bool,
     /// Documents must go to data streams, unless they say otherwise.
     pub require_data_stream: bool,
+    /// What documents of items are to run through that name nothing else.
+    pub pipeline: Option<Box<str>>,
     /// What of new documents the answers to updates bring.
     pub source: Option<SourceFilter>,
 }
@@ -54,7 +56,6 @@ pub enum Item {
 /// `POST|PUT /_bulk`, `/{index}/_bulk`.
 pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let refresh = refresh(call)?;
-    check_write_params(call)?;
     let copies = Copies::read(call)?;
     if call.body.is_empty() {
         return Err(Error::parse("request body is required"));
@@ -64,6 +65,7 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         routing: routing(call),
         require_alias: call.params.flag("require_alias", false)?,
         require_data_stream: call.params.flag("require_data_stream", false)?,
+        pipeline: pipeline(call),
         source: match names_source(call) {
             true => update::wanted(source_filter(call)?),
             false => None,
@@ -129,7 +131,13 @@ async fn refuse_without_copies<E: Env>(
         let routed = write.routing.as_deref().or(write.id.as_deref());
         match copies::lacking(call, copies, &write.index, routed)? {
             Some(error) => {
-                waits = true;
+                let error = match call.core.may_write(call.gate, write, false) {
+                    Ok(()) => {
+                        waits = true;
+                        error
+                    }
+                    Err(denied) => denied,
+                };
                 *item = Item::Refused(write.clone(), error);
             }
             None => enough = Some(write.index.clone()),

@@ -12,7 +12,7 @@ use json::spanned::Node;
 use json::{Object, Value};
 
 use super::copies::{self, Copies};
-use super::document::{no_pipeline, preference, version_type};
+use super::document::{pipeline, preference, version_type};
 use super::task::headers;
 use crate::call::Call;
 use crate::fail;
@@ -53,6 +53,12 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /_reindex`.
 pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if call.params.text("pipeline").is_some() {
+        return Err(Error::illegal_argument(
+            "_reindex doesn't support [pipeline] as a query parameter. Specify it in the [dest] object \
+             instead.",
+        ));
+    }
     let said = Said {
         asked: asked(call, Work::Delete),
         docs_max: url_docs_max(call),
@@ -104,7 +110,7 @@ fn read_reindex(content: &[u8], said: Said) -> Result<(ByQueryCall, Destination)
                 _ => return Err(wrong_kind(value, "reindex", &member.key)),
             },
             "dest" => {
-                routing = destination(value, &mut to).map_err(|cause| {
+                routing = destination(value, &mut to, &mut asked.pipeline).map_err(|cause| {
                     let what = format!("failed to parse field [{}]", member.key);
                     let at = value.end;
                     Error::new(400, "x_content_parse_exception", format!("{at} [reindex] {what}"))
@@ -222,9 +228,6 @@ fn with_search(mut asked: ByQueryCall, body: &Value) -> Result<ByQueryCall> {
 
 /// What the query of the URL asks for.
 fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
-    if let Some(name) = call.params.text("pipeline").filter(|name| *name != "_none") {
-        return Err(no_pipeline(name));
-    }
     super::search::check_type(call.params.text("search_type"))?;
     let mut params = Vec::new();
     for (name, value) in call.params.iter() {
@@ -254,6 +257,7 @@ fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
         slices: slices(call)?,
         requests_per_second: speed(call)?.unwrap_or(f32::INFINITY),
         refresh: call.params.flag("refresh", false)?,
+        pipeline: pipeline(call),
         refused: None,
         script: None,
     };
@@ -415,7 +419,11 @@ fn wrong_kind(node: &Node, parser: &str, key: &str) -> Error {
 }
 
 /// `dest`; answers what it says of routing.
-fn destination(node: &Node, to: &mut Destination) -> Result<Option<String>> {
+fn destination(
+    node: &Node,
+    to: &mut Destination,
+    pipeline: &mut Option<Box<str>>,
+) -> Result<Option<String>> {
     let mut routing = None;
     let members = node.as_object().ok_or_else(|| {
         let what = format!("Expected START_OBJECT but was: {}", node.token());
@@ -443,10 +451,7 @@ fn destination(node: &Node, to: &mut Destination) -> Result<Option<String>> {
             "version_type" => {
                 to.version_type = version_type(Some(text()?)).map_err(inside)?;
             }
-            "pipeline" => match text()? {
-                "_none" => {}
-                name => return Err(no_pipeline(name)),
-            },
+            "pipeline" => *pipeline = Some(text()?.into()),
             other => {
                 return Err(Error::new(
                     400,
@@ -542,7 +547,12 @@ async fn run<E: Env>(
     }
     let copies = Copies::read(call)?;
     let written = target.unwrap_or_else(|| call.indices());
-    asked.refused = copies::wait(call, copies, written, None).await.err();
+    if let Some(error) = copies::lacking(call, copies, written, None)?
+        && call.core.may_by_query(call.gate, &asked).await?
+    {
+        copies::wait_in_vain(call).await?;
+        asked.refused = Some(error);
+    }
     let spec = TaskSpec {
         kind: "transport",
         action,

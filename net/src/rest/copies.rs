@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use base::hash::routing_hash;
 use cluster::IndexSettings;
+use engine::ops::document::WriteItem;
 use engine::{Error, Result};
 use env::{Clock, Env};
 
@@ -107,17 +108,17 @@ pub(super) async fn acknowledged<E: Env>(
 /// The default of `timeout`.
 const TIMEOUT_MS: u64 = 60_000;
 
-/// Waits for the copies of the shard that a document of `index` goes to; `routed` is its routing
-/// value or id.
+/// Waits for the copies of the shard that a document goes to; who may not write is told so at once.
 pub(super) async fn wait<E: Env>(
     call: &Call<'_, E>,
     copies: Copies,
-    index: &str,
-    routed: Option<&str>,
+    item: &WriteItem,
 ) -> Result<()> {
-    match lacking(call, copies, index, routed)? {
+    let routed = item.routing.as_deref().or(item.id.as_deref());
+    match lacking(call, copies, &item.index, routed)? {
         None => Ok(()),
         Some(error) => {
+            call.core.may_write(call.gate, item, true)?;
             wait_in_vain(call).await?;
             Err(error)
         }
@@ -140,7 +141,8 @@ fn timeout_ms<E: Env>(call: &Call<'_, E>) -> Result<u64> {
     Ok(call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS))
 }
 
-/// What is said in the end where that shard has too few copies.
+/// What is said in the end where the shard that a document of `index` goes to has too few copies; `routed` is its
+/// routing value or id.
 pub(super) fn lacking<E: Env>(
     call: &Call<'_, E>,
     copies: Copies,

@@ -52,7 +52,6 @@ async fn write<E: Env>(
     id: Option<String>,
 ) -> Result<Reply> {
     let refresh = refresh(call)?;
-    check_write_params(call)?;
     let copies = Copies::read(call)?;
     let is_delete = action == WriteAction::Delete;
     if call.body.is_empty() && !is_delete {
@@ -70,11 +69,11 @@ async fn write<E: Env>(
         require_alias: call.params.flag("require_alias", false)?,
         require_data_stream: call.params.flag("require_data_stream", false)?,
         only_absent: false,
+        pipeline: pipeline(call),
         source: if is_delete { Bytes::empty() } else { call.body.clone() },
         update: None,
     };
-    let routed = item.routing.as_deref().or(item.id.as_deref());
-    copies::wait(call, copies, &item.index, routed).await?;
+    copies::wait(call, copies, &item).await?;
     answer_write(call, item, refresh).await
 }
 
@@ -204,17 +203,9 @@ pub(super) fn routing<E: Env>(call: &Call<'_, E>) -> Option<String> {
     call.params.text("routing").filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Parameters of writes that name what there is none of: pipelines.
-pub(super) fn check_write_params<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    match call.params.text("pipeline").filter(|name| *name != "_none") {
-        Some(pipeline) => Err(no_pipeline(pipeline)),
-        None => Ok(()),
-    }
-}
-
-/// The answer to a pipeline that is not there.
-pub(super) fn no_pipeline(name: &str) -> Error {
-    Error::illegal_argument(format!("pipeline with id [{name}] does not exist"))
+/// `pipeline` of a write.
+pub(super) fn pipeline<E: Env>(call: &Call<'_, E>) -> Option<Box<str>> {
+    call.params.text("pipeline").map(Into::into)
 }
 
 /// `preference`: which shards and nodes are asked.

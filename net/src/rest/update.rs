@@ -12,8 +12,7 @@ use mapping::types::boolean;
 
 use super::copies::{self, Copies};
 use super::document::{
-    answer_write, check_write_params, condition, names_source, refresh, routing, source_filter,
-    source_of_body,
+    answer_write, condition, names_source, refresh, routing, source_filter, source_of_body,
 };
 use crate::call::Call;
 use crate::fail;
@@ -23,7 +22,6 @@ use crate::reply::Reply;
 /// `POST /{index}/_update/{id}`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let refresh = refresh(call)?;
-    check_write_params(call)?;
     let copies = Copies::read(call)?;
     if call.params.text("version").is_some() || call.params.text("version_type").is_some() {
         return Err(Error::validation(&[
@@ -54,8 +52,7 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         update.source = wanted(source_filter(call)?);
     }
     item.update = Some(Box::new(update));
-    let routed = item.routing.as_deref().or(item.id.as_deref());
-    copies::wait(call, copies, &item.index, routed).await?;
+    copies::wait(call, copies, &item).await?;
     answer_write(call, item, refresh).await
 }
 

@@ -41,15 +41,14 @@ pub(super) const MASTER: &[Known] = &[time("master_timeout").idle(), time("timeo
 /// A stored script.
 pub(super) const PUT_SCRIPT: &[Known] = &[text("context")];
 
-pub(super) const WRITE: &[Known] = &[
-    own("refresh"),
-    text("routing"),
-    time("timeout"),
-    own("wait_for_active_shards"),
-    text("pipeline"),
-    flag("require_alias"),
-    flag("include_source_on_error").idle(),
-];
+pub(super) const WRITE: &[Known] =
+    &[own("refresh"), text("routing"), time("timeout"), own("wait_for_active_shards")];
+
+/// What puts documents, whole or in parts.
+pub(super) const PUT: &[Known] = &[flag("require_alias"), flag("include_source_on_error").idle()];
+
+/// What documents that are put whole run through first.
+pub(super) const PIPELINE: &[Known] = &[text("pipeline")];
 
 /// What takes new documents may ask for a data stream.
 pub(super) const STREAM: &[Known] = &[flag("require_data_stream")];
@@ -182,7 +181,6 @@ pub(super) const BY_QUERY: &[Known] = &[
     own("preference"),
     text("stats").idle(),
     flag("request_cache").idle(),
-    text("pipeline"),
 ];
 
 pub(super) const REINDEX: &[Known] = &[
@@ -195,6 +193,7 @@ pub(super) const REINDEX: &[Known] = &[
     own("wait_for_active_shards"),
     flag("wait_for_completion"),
     flag("require_alias"),
+    own("pipeline"),
 ];
 
 pub(super) const UPDATE_BY_QUERY: &[Known] = &[own("version_type").idle()];

@@ -502,3 +502,28 @@ fn what_is_wrong_with_a_write_is_told_before_a_block() {
         assert!(at(&items[1], &["create", "_id"]).as_str().is_some(), "it has its id by then");
     });
 }
+
+/// To judge it a limited caller's write was made one that asks that nothing stands there, which a data stream takes.
+#[test]
+fn who_sees_a_part_writes_no_more_than_others() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds", "").await;
+        let role = r#"{"indices":[{"names":["ds"],"privileges":["read","write"],
+            "query":{"term":{"a":1}}}]}"#;
+        client.good("PUT", "/_security/role/some", role).await;
+        let user = r#"{"password":"some-of-it-seen","roles":["some"]}"#;
+        client.good("PUT", "/_security/user/some", user).await;
+        client.authorize(Some(&basic("some", "some-of-it-seen")));
+        let document = r#"{"@timestamp":1,"a":1}"#;
+        let wrong = "400 illegal_argument_exception: only write ops with an op_type of create are allowed in data \
+                     streams";
+        assert_eq!(client.bad("PUT", "/ds/_doc/1", document).await, wrong);
+        assert_eq!(client.bad("DELETE", "/ds/_doc/1", "").await, wrong);
+        let upsert = format!(r#"{{"doc":{document},"doc_as_upsert":true}}"#);
+        assert_eq!(client.bad("POST", "/ds/_update/1", &upsert).await, wrong);
+        client.good("PUT", "/ds/_create/1", document).await;
+    });
+}

@@ -5,17 +5,41 @@ use std::collections::btree_map::Entry;
 use super::super::data_stream;
 use super::*;
 
-/// There are no pipelines: an index that names one takes no document, as where the pipeline is
-/// missing.
-fn without_pipelines(index: &Index) -> Result<()> {
-    for setting in ["index.default_pipeline", "index.final_pipeline"] {
-        if let Some(name) = index.settings.text(setting).filter(|name| *name != "_none") {
-            return Err(Error::illegal_argument(format!(
-                "pipeline with id [{name}] does not exist"
-            )));
-        }
+/// There are no pipelines: whatever names one names one that is missing.
+fn no_pipeline(name: &str) -> Error {
+    Error::illegal_argument(format!("pipeline with id [{name}] does not exist"))
+}
+
+/// What stands for no pipeline.
+const NO_PIPELINE: &str = "_none";
+
+/// The pipeline that the item names for its document.
+fn named_pipeline(item: &WriteItem) -> Option<&str> {
+    let has_document = match (item.action, &item.update) {
+        (WriteAction::Index | WriteAction::Create, _) => true,
+        (WriteAction::Update, Some(update)) => update.upsert.is_some(),
+        _ => false,
+    };
+    item.pipeline.as_deref().filter(|name| has_document && *name != NO_PIPELINE)
+}
+
+/// The pipelines that the index names run before each document that an item may put, but where the item names
+/// another in place of the first.
+fn check_pipelines(index: &Index, item: &WriteItem) -> Result<()> {
+    let puts = match (item.action, &item.update) {
+        (WriteAction::Index | WriteAction::Create, _) => true,
+        (WriteAction::Update, Some(update)) => update.upsert.is_some() || update.doc_as_upsert,
+        _ => false,
+    };
+    if !puts {
+        return Ok(());
     }
-    Ok(())
+    let of_index = |setting| index.settings.text(setting).filter(|name| *name != NO_PIPELINE);
+    let first = of_index("index.default_pipeline").filter(|_| item.pipeline.is_none());
+    match first.or_else(|| of_index("index.final_pipeline")) {
+        Some(name) => Err(no_pipeline(name)),
+        None => Ok(()),
+    }
 }
 
 /// What a block answers.
@@ -44,6 +68,8 @@ pub(super) struct Name<'a> {
     stream: bool,
     /// It is made where it is missing.
     makes: bool,
+    /// What its document is to run through first.
+    pipeline: Option<&'a str>,
 }
 
 impl<'a> Name<'a> {
@@ -54,6 +80,7 @@ impl<'a> Name<'a> {
             stream: item.require_data_stream,
             // A delete makes no index, unless the caller counts versions.
             makes: item.action != WriteAction::Delete || item.version_type != VersionType::Internal,
+            pipeline: named_pipeline(item),
         }
     }
 }
@@ -70,6 +97,13 @@ pub(super) struct Target {
     pub(super) blocked: Option<Error>,
 }
 
+impl Target {
+    /// Does the data stream take no such write?
+    pub(super) fn refuses(&self, item: &WriteItem) -> bool {
+        self.stream.as_ref().is_some_and(|stream| data_stream::check_write(stream, item).is_err())
+    }
+}
+
 impl<E: Env> Core<E> {
     /// The index behind each name of the request, made where it is missing.
     pub(super) async fn targets<'a>(
@@ -79,11 +113,24 @@ impl<E: Env> Core<E> {
         items: &'a [WriteItem],
     ) -> BTreeMap<Name<'a>, Result<Target>> {
         let mut targets = BTreeMap::new();
+        let mut missing = Vec::new();
+        let before = self.state();
         for (at, item) in items.iter().enumerate() {
             self.env.spawn().yield_at(at).await;
             let name = Name::of(item);
             if let Entry::Vacant(entry) = targets.entry(name) {
-                entry.insert(self.target(gate, action, item, name.makes).await);
+                let target = entry.insert(self.target(gate, action, item, name).await);
+                if !name.makes && matches!(target, Err(error) if error.status == 404) {
+                    missing.push(item);
+                }
+            }
+        }
+        // What an item makes is there for those before it, too.
+        if !missing.is_empty() && !Arc::ptr_eq(&before, &self.state()) {
+            for (at, item) in missing.into_iter().enumerate() {
+                self.env.spawn().yield_at(at).await;
+                let name = Name::of(item);
+                targets.insert(name, self.target(gate, action, item, name).await);
             }
         }
         targets
@@ -94,20 +141,15 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         action: &'static str,
         item: &WriteItem,
-        makes: bool,
+        name: Name<'_>,
     ) -> Result<Target> {
-        let now_ms = self.now_ms();
         let mut state = self.state();
-        let known = Arc::clone(&state);
-        let asked = Named { action, expression: &item.index, names: &*known, now_ms };
-        let told = |error| gate::told(gate, &asked, error);
-        let mut one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
         // Rights come before what the request says of the name, and before a stream rolls over.
-        let ask = |one: &One| match one {
-            One::Index { name, via, .. } => gate::ask(gate, action, name, via.as_slice()),
-            One::Missing { name } => gate.index(action, name),
-        };
-        ask(&one).map_err(told)?;
+        let mut one = self.found(gate, action, &item.index, &state)?;
+        if let Some(pipeline) = name.pipeline {
+            may_there(gate, item.action, &one)?;
+            return Err(no_pipeline(pipeline));
+        }
         if let One::Index { name, is_stream: true, .. } = &one
             && let stream = state.data_streams.get(item.index.as_str())
             && let Some(stream) = stream.or_else(|| state.data_stream_of(name))
@@ -115,9 +157,9 @@ impl<E: Env> Core<E> {
         {
             self.roll_for_write(gate, &stream.name.clone()).await?;
             state = self.state();
-            one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
-            ask(&one).map_err(told)?;
+            one = self.found(gate, action, &item.index, &state)?;
         }
+        let makes = name.makes;
         let (name, routing, via, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
                 if item.require_alias
@@ -141,14 +183,11 @@ impl<E: Env> Core<E> {
                 if !makes {
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
-                gate.index(limited::item_action(item.action), &name)?;
-                gate.index("indices:admin/auto_create", &name)?;
+                may_make(gate, item.action, &name)?;
                 let only_stream = item.require_data_stream;
                 self.auto_create(gate, &item.index, &name, only_stream).await?;
                 // A template may have made a data stream of it.
-                let made = resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)?;
-                ask(&made).map_err(told)?;
-                match made {
+                match self.found(gate, action, &name, &self.state())? {
                     One::Index { name, routing, via, is_stream } => (name, routing, via, is_stream),
                     One::Missing { name } => {
                         return Err(Error::index_not_found(&name, "index_or_alias"));
@@ -164,7 +203,6 @@ impl<E: Env> Core<E> {
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
         block::check_cluster(&state, Level::Write)?;
         let blocked = block::check(index, Level::Write).err();
-        without_pipelines(index)?;
         let stream = match is_stream {
             true => {
                 state.data_streams.get(item.index.as_str()).or_else(|| state.data_stream_of(&name))
@@ -173,6 +211,41 @@ impl<E: Env> Core<E> {
         };
         let stream = stream.map(Arc::clone);
         Ok(Target { index: Arc::clone(index), routing, stream, via, blocked })
+    }
+
+    /// Where a name leads as things stand, for a caller who may do `action` there.
+    fn found(
+        &self,
+        gate: &dyn Gate,
+        action: &'static str,
+        expression: &str,
+        state: &State,
+    ) -> Result<One> {
+        let now_ms = self.now_ms();
+        let asked = Named { action, expression, names: state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let one = resolve_one(state, expression, now_ms, Purpose::Write).map_err(told)?;
+        let limits = match &one {
+            One::Index { name, via, .. } => gate::ask(gate, action, name, via.as_slice()),
+            One::Missing { name } => gate.index(action, name),
+        };
+        limits.map_err(told)?;
+        Ok(one)
+    }
+
+    /// May the caller do this write, alone or as an item of a bulk request? Asked where it is refused for what
+    /// its caller has no part in: who may not write hears of that.
+    ///
+    /// # Errors
+    /// The 403 to send.
+    pub fn may_write(&self, gate: &dyn Gate, item: &WriteItem, is_alone: bool) -> Result<()> {
+        let action = if is_alone { alone_action(item.action) } else { BULK_ITEMS };
+        match self.found(gate, action, &item.index, &self.state()) {
+            Ok(one) => may_there(gate, item.action, &one),
+            Err(denied) if denied.status == 403 => Err(denied),
+            // What is wrong with the name is told by the write itself.
+            Err(_) => Ok(()),
+        }
     }
 
     /// Checks one item and finds its group.
@@ -195,6 +268,7 @@ impl<E: Env> Core<E> {
             None => return Err(Error::internal("a name that was not resolved").into()),
         };
         let index = &target.index;
+        check_pipelines(index, item)?;
         if let Some(stream) = &target.stream {
             data_stream::check_write(stream, item)?;
         }
@@ -237,6 +311,20 @@ impl<E: Env> Core<E> {
         });
         Ok(Aim { group, id, routing })
     }
+}
+
+/// May the caller write so where a name led, or make what it did not lead to?
+fn may_there(gate: &dyn Gate, action: WriteAction, one: &One) -> Result<()> {
+    match one {
+        One::Index { name, via, .. } => limited::ask(gate, action, name, via.as_slice()).map(drop),
+        One::Missing { name } => may_make(gate, action, name),
+    }
+}
+
+/// May the caller make an index of this name by such a write?
+fn may_make(gate: &dyn Gate, action: WriteAction, name: &str) -> Result<()> {
+    gate.index(limited::item_action(action), name)?;
+    gate.index("indices:admin/auto_create", name).map(drop)
 }
 
 /// 400 where the mapping asks for a routing value and none came.

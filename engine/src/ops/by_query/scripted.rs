@@ -56,7 +56,7 @@ impl<E: Env> Core<E> {
             }
         }
         let (seq_no, primary_term) = (hit.seq_no, hit.primary_term);
-        let Some(mut item) = item(&part.call.work, hit) else { return Ok(None) };
+        let Some(mut item) = item(part.call, hit) else { return Ok(None) };
         match left.op.as_str() {
             "noop" | "none" => {
                 part.progress.count(|status| status.noops += 1);

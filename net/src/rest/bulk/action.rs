@@ -8,7 +8,7 @@ use env::Bytes;
 use json::Limits;
 use json::scan::{Event, Scanner, Token};
 
-use super::super::document::{negative, no_pipeline, source_of_body, version_type};
+use super::super::document::{negative, source_of_body, version_type};
 use super::super::update;
 use super::Defaults;
 use crate::fail;
@@ -60,6 +60,7 @@ pub(super) fn action(
         require_alias: defaults.require_alias,
         require_data_stream: adds && defaults.require_data_stream,
         only_absent: false,
+        pipeline: defaults.pipeline.clone(),
         source: Bytes::empty(),
         update: (action == WriteAction::Update)
             .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
@@ -258,7 +259,7 @@ impl Reader<'_> {
                 let adds = matches!(item.action, WriteAction::Index | WriteAction::Create);
                 item.require_data_stream = adds && required;
             }
-            "pipeline" if text != "_none" => *refused = Some(no_pipeline(&text)),
+            "pipeline" => item.pipeline = Some(text.into()),
             _ => {}
         }
         Ok(())

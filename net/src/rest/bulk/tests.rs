@@ -158,10 +158,10 @@ fn what_fails_an_item_leaves_the_others() {
         .expect("good");
     let Item::Refused(_, error) = &items[0] else { panic!("taken") };
     assert_eq!(error.reason, "if _id is specified it must not be empty");
-    let Item::Refused(_, error) = &items[1] else { panic!("taken") };
-    assert_eq!(error.reason, "pipeline with id [p] does not exist");
+    let Item::Write(item) = &items[1] else { panic!("refused") };
+    assert_eq!(item.pipeline.as_deref(), Some("p"));
     let Item::Write(item) = &items[2] else { panic!("refused") };
-    assert_eq!(item.id, None);
+    assert_eq!((&item.id, item.pipeline.as_deref()), (&None, Some("_none")));
     let items = cut("{\"index\":{\"_index\":\"\"}}\n{}\n{\"index\":{\"_index\":\"a\"}}\n{}\n");
     let items = items.expect("good");
     let Item::Refused(_, error) = &items[0] else { panic!("taken") };
