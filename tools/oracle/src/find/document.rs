@@ -1,6 +1,6 @@
 //! What a document says under a mapping: values of each field, nested objects apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use json::Value;
@@ -72,11 +72,14 @@ pub struct Block {
     pub said: BTreeMap<String, Said>,
     /// Nested objects, by the whole name of their field.
     pub nested: BTreeMap<String, Vec<Block>>,
+    /// Fields that are not shown of it: whether a script knows them depends on what else is shown.
+    pub hidden: BTreeSet<String>,
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Self { id: String::new(), multitude: 1, said: BTreeMap::new(), nested: BTreeMap::new() }
+        let (said, nested) = (BTreeMap::new(), BTreeMap::new());
+        Self { id: String::new(), multitude: 1, said, nested, hidden: BTreeSet::new() }
     }
 }
 

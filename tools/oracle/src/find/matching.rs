@@ -139,6 +139,9 @@ impl<'a> Statistics<'a> {
         let numbers = || block.values(&field.name).iter().filter_map(Val::number);
         let wanted_number = wanted.as_f64().unwrap_or(f64::NAN);
         let is_word = field.kind == "keyword";
+        if block.hidden.contains(&field.name) && wanted_number <= 0.0 {
+            return skip("no value of a field that may be unknown");
+        }
         Ok(match SCRIPTS.iter().position(|known| *known == source) {
             Some(0) if is_word => {
                 let mut words = words_of(field, block)?;

@@ -315,6 +315,7 @@ impl Rights {
         let source = shown_source(source, "", &shows);
         let mut block = whole;
         hide(&mut block, &shows);
+        block.hidden = world.schema.fields.keys().filter(|field| !shows(field)).cloned().collect();
         // Objects of which no field is shown are none.
         block.nested.retain(|path, _| {
             let inside = format!("{path}.");
