@@ -19,23 +19,24 @@ use shard::WriteError;
 use super::document::{
     self, SourceFilter, VersionType, WriteAction, WriteItem, WriteResult, Written,
 };
-use super::limited::Judged;
 use super::prepare::{Aim, Group, Rest, Work};
 use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Limits, Named, Origin};
+use crate::gate::{self, Gate, Named, Origin};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
 use crate::index::single::{One, Purpose, resolve_one};
 use crate::left::Left;
 
+mod admit;
 mod target;
 
+use admit::Admitted;
+use target::Astray;
 pub(crate) use target::routing_missing;
-use target::{Astray, Name, Target};
 
 /// What the items of one bulk request stand for together, at a shard.
 const BULK_ITEMS: &str = "indices:data/write/bulk[s]";
@@ -48,6 +49,20 @@ const fn alone_action(action: WriteAction) -> &'static str {
         WriteAction::Index | WriteAction::Create => "indices:data/write/index",
     }
 }
+
+/// How often items of one request are judged by what others of it made: of one document so many are done in
+/// order, and of those after them each is judged as things stood before the first of them.
+const WAVES_MAX: usize = 64;
+
+/// Items that are done together.
+struct Wave<'a> {
+    request: &'a BulkRequest,
+    /// What is to be judged after others of it waits for the next wave.
+    waits: bool,
+}
+
+/// The id of an item, where one was made, and what became of it.
+type Answer = (Option<String>, Result<Written>);
 
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;
@@ -144,15 +159,48 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// The id (where one was made) and the answer of each item, in order.
+    /// The id (where one was made) and the answer of each item, in order. What is to be judged once what comes
+    /// before it is done is done in waves.
     async fn write_all(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
         request: &BulkRequest,
+        room: Option<Taken>,
+        left: &Left,
+    ) -> Vec<Answer> {
+        let whole = Wave { request, waits: true };
+        let (mut answers, mut later) = self.write_wave(gate, action, whole, room, left).await;
+        for wave in 1..WAVES_MAX {
+            if later.is_empty() {
+                break;
+            }
+            let mut items = Vec::with_capacity(later.len());
+            for (round, &at) in later.iter().enumerate() {
+                items.push(request.items[at].clone());
+                self.env.spawn().yield_at(round).await;
+            }
+            let rest = BulkRequest { items, refresh: request.refresh };
+            let rest = Wave { request: &rest, waits: wave + 1 < WAVES_MAX };
+            let (done, again) = self.write_wave(gate, action, rest, None, left).await;
+            for (round, (&at, answer)) in later.iter().zip(done).enumerate() {
+                answers[at] = answer;
+                self.env.spawn().yield_at(round).await;
+            }
+            later = again.into_iter().map(|at| later[at]).collect();
+        }
+        answers
+    }
+
+    /// The answers of one wave, and the places of the items that wait for the next.
+    async fn write_wave(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        Wave { request, waits }: Wave<'_>,
         mut room: Option<Taken>,
         left: &Left,
-    ) -> Vec<(Option<String>, Result<Written>)> {
+    ) -> (Vec<Answer>, Vec<usize>) {
         let spawn = self.env.spawn();
         let mut results: Vec<Option<Result<Written>>> = Vec::with_capacity(request.items.len());
         for at in 0..request.items.len() {
@@ -160,8 +208,9 @@ impl<E: Env> Core<E> {
             spawn.yield_at(at).await;
         }
         let targets = self.targets(gate, action, &request.items).await;
-        let admitted = self.admit(gate, &request.items, &targets, &mut results).await;
-        let items = admitted.as_deref().unwrap_or(&request.items);
+        let Admitted { changed, later } =
+            self.admit(gate, &request.items, &targets, &mut results, waits).await;
+        let items = changed.as_deref().unwrap_or(&request.items);
         let mut groups: Vec<Group> = Vec::new();
         let mut by_shard: Map<ShardId, usize> = Map::default();
         let mut aims: Vec<Option<Aim>> = Vec::with_capacity(items.len());
@@ -217,7 +266,7 @@ impl<E: Env> Core<E> {
             drop(target);
             spawn.yield_at(at).await;
         }
-        answers
+        (answers, later)
     }
 
     /// Prepares the groups, sends them and takes their answers; what is left where an update needs
@@ -323,75 +372,6 @@ impl<E: Env> Core<E> {
             rests.extend(rest);
         }
         rests
-    }
-
-    /// Asks the gate for each item what it stands for. Items of a caller with limits are judged, and
-    /// come back with the conditions that keep the judgement true; those refused are answered.
-    async fn admit(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        items: &[WriteItem],
-        targets: &BTreeMap<Name<'_>, Result<Target>>,
-        results: &mut [Option<Result<Written>>],
-    ) -> Option<Vec<WriteItem>> {
-        let mut changed: Option<Vec<WriteItem>> = None;
-        let mut free: Option<(&Target, WriteAction)> = None;
-        let mut seen: Option<(&Target, Result<Limits>)> = None;
-        for (at, item) in items.iter().enumerate() {
-            self.env.spawn().yield_at(at).await;
-            let Some(Ok(target)) = targets.get(&Name::of(item)) else { continue };
-            if target.blocked.is_some() {
-                continue;
-            }
-            // Most requests do one thing to one index: asked once, it need not be asked again.
-            let is_known = free.is_some_and(|(known, action)| {
-                std::ptr::eq(known, target) && action == item.action
-            });
-            if item.action == WriteAction::Update
-                && seen.as_ref().is_none_or(|(known, _)| !std::ptr::eq(*known, target))
-            {
-                seen =
-                    Some((target, limited::sight(gate, &target.index.name, target.via.as_slice())));
-            }
-            let sight = seen.as_ref().map(|(_, sight)| sight);
-            let read = sight.and_then(|sight| sight.as_ref().ok());
-            let limits = match is_known {
-                true => Ok(None),
-                false => limited::ask(gate, item.action, &target.index.name, target.via.as_slice()),
-            };
-            let admitted = match limits {
-                Ok(None) => {
-                    free = Some((target, item.action));
-                    if item.action != WriteAction::Update || read.is_some_and(Limits::is_unlimited)
-                    {
-                        continue;
-                    }
-                    let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
-                    let untold = sight.and_then(|sight| sight.as_ref().err());
-                    let routing = item.routing.as_deref().or(target.routing.as_deref());
-                    let admitted = self.admit_unseen(&target.index, routing, own).await;
-                    // Who may not read at all is told so where it wants to.
-                    admitted.map_err(|error| match error.status {
-                        403 => untold.cloned().unwrap_or(error),
-                        _ => error,
-                    })
-                }
-                // What a data stream takes of nobody is refused as it came: what is judged may have become another
-                // action.
-                Ok(Some(_)) if target.refuses(item) => continue,
-                Ok(Some(limits)) => {
-                    let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
-                    let routing = item.routing.as_deref().or(target.routing.as_deref());
-                    let limits = Judged { write: &limits, read };
-                    self.admit_write(&target.index, routing, &limits, own).await
-                }
-                Err(error) => Err(error),
-            };
-            if let Err(error) = admitted {
-                results[at] = Some(Err(error));
-            }
-        }
-        changed
     }
 
     /// An id as Elasticsearch makes them: 20 characters of URL-safe base64 over 15 bytes, time

@@ -119,8 +119,84 @@ fn what_one_bulk_made_by_another_name_stays() {
             let left = client.good("GET", &format!("/x/_doc/{id}?filter_path=_source"), "").await;
             told.push((status(&items[0]), status(&items[1]), json::to_string(&left)));
         }
-        let kept = (Some(201), Some(409), r#"{"_source":{"a":0}}"#.to_owned());
-        assert_eq!(told, vec![kept; ways.len()]);
+        // It is judged after what came before it, and a condition fails as on what is not there.
+        let kept = |status| (Some(201), Some(status), r#"{"_source":{"a":0}}"#.to_owned());
+        assert_eq!(told, [403, 409, 403, 409].map(kept));
+    });
+}
+
+/// Changes of one document in one `_bulk` were each judged as things stood before the first, and conflicted.
+#[test]
+fn changes_of_one_document_in_one_bulk_come_one_after_the_other() {
+    with_security(|mut client| async move {
+        stage(&mut client, json!([(limited("x"))])).await;
+        let lines = [
+            r#"{"index":{"_index":"x","_id":"1"}}"#,
+            r#"{"a":1,"n":1}"#,
+            r#"{"update":{"_index":"x","_id":"1"}}"#,
+            r#"{"doc":{"n":2}}"#,
+            r#"{"index":{"_index":"x","_id":"2"}}"#,
+            r#"{"a":1}"#,
+            r#"{"delete":{"_index":"x","_id":"1"}}"#,
+            r#"{"create":{"_index":"some","_id":"1"}}"#,
+            r#"{"a":1,"n":3}"#,
+            r#"{"update":{"_index":"x","_id":"1"}}"#,
+            r#"{"doc":{"a":1},"doc_as_upsert":true}"#,
+            r#"{"delete":{"_index":"x","_id":"2"}}"#,
+            r#"{"delete":{"_index":"x","_id":"2"}}"#,
+        ];
+        let lines = lines.join("\n") + "\n";
+        let mut told = Vec::new();
+        for (user, password) in [("elastic", "secret"), ("docs", "docs-know-this")] {
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("POST", "/x/_refresh", "").await;
+            client
+                .good("POST", "/x/_delete_by_query?refresh=true", r#"{"query":{"match_all":{}}}"#)
+                .await;
+            if user == "docs" {
+                let both = json!({"names": ["x", "some"], "privileges": ["read", "write"],
+                    "query": {"term": {"a": 1}}});
+                let role = json::to_string(&json!({"indices": [(both)]}));
+                client.good("PUT", "/_security/role/docs", &role).await;
+            }
+            client.authorize(Some(&basic(user, password)));
+            let done = client.good("POST", "/_bulk", &lines).await;
+            let items = at(&done, &["items"]).as_array().expect("items").iter();
+            let results: Vec<String> = items
+                .map(|item| {
+                    let (_, item) =
+                        item.as_object().and_then(|item| item.iter().next()).expect("one");
+                    json::to_string(item.get("result").or_else(|| item.get("error")).expect("one"))
+                })
+                .collect();
+            let left = client.good("GET", "/x/_source/1", "").await;
+            told.push((results, json::to_string(&left)));
+        }
+        assert_eq!(told[0], told[1]);
+        assert_eq!(told[0].1, r#"{"a":1,"n":3}"#);
+    });
+}
+
+/// One that goes on so takes the time of so many requests, and no more.
+#[test]
+fn so_many_changes_of_one_document_are_done_in_order() {
+    with_security(|mut client| async move {
+        stage(&mut client, json!([(limited("x"))])).await;
+        docs(&mut client);
+        let change = |n: u32| format!("{{\"index\":{{\"_id\":\"1\"}}}}\n{{\"a\":1,\"n\":{n}}}\n");
+        let done = client.good("POST", "/x/_bulk", &(0..70).map(change).collect::<String>()).await;
+        let statuses: Vec<u64> = at(&done, &["items"])
+            .as_array()
+            .expect("items")
+            .iter()
+            .filter_map(|item| at(item, &["index", "status"]).as_u64())
+            .collect();
+        let mut expected = vec![200; 70];
+        expected[0] = 201;
+        expected[64..].fill(409);
+        assert_eq!(statuses, expected);
+        let left = client.good("GET", "/x/_source/1", "").await;
+        assert_eq!(json::to_string(&left), r#"{"a":1,"n":63}"#);
     });
 }
 
