@@ -13,7 +13,7 @@ use cluster::Index;
 use env::{Bytes, Env};
 use json::Value;
 use mapping::analysis::effort::{Exhausted, within};
-use mapping::document::{Mode, Parsed, Parser, STEPS_HERE, too_costly};
+use mapping::document::{Chosen, Mode, Parsed, Parser, STEPS_HERE, too_costly};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
 use segment::section::Missing;
@@ -42,7 +42,7 @@ pub(super) struct Alone {
 }
 
 impl<E: Env> Core<E> {
-    /// The document of this source, in words of searches.
+    /// The document of this source, in words of searches; `chosen` are the templates that its request names.
     ///
     /// # Errors
     /// It does not fit the mapping, as the write would say; [`Mode::Replay`] leaves out what does not.
@@ -52,15 +52,18 @@ impl<E: Env> Core<E> {
         id: &str,
         routing: Option<&str>,
         source: Bytes,
+        chosen: Option<&Arc<Chosen>>,
         mode: Mode,
     ) -> Result<Alone> {
         let asked = (Arc::clone(index), id.to_owned(), routing.map(str::to_owned));
+        let chosen = chosen.cloned();
         let is_short = index.mapping.reading_bytes(source.len()) <= PARSE_HERE_BYTES_MAX;
         let (own, lease) = (source.clone(), self.lease.clone());
         let make = move || {
             let (index, id, routing) = asked;
             let mut parser = Parser::new();
             parser.set_routed(routing.is_some());
+            parser.set_chosen(chosen.as_ref());
             let (mut sketch, mut arena) = (Sketch::new(&index, &lease), arena_of(&lease));
             let doc = match mode {
                 Mode::Strict => sketch.parse(&mut parser, &id, &own, &mut arena)?,

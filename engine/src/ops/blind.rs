@@ -100,11 +100,11 @@ impl<E: Env> Core<E> {
             }
         }
         let new = Bytes::from(json::to_vec(new));
-        match self.alone(index, id, routing, new.clone(), Mode::Strict).await {
+        match self.alone(index, id, routing, new.clone(), None, Mode::Strict).await {
             // What is wrong with the whole may be told in words of what is hidden.
             Err(error) if error.status == 400 => {
                 self.why_seen(index, id, update, sight, &seen).await?;
-                self.alone(index, id, routing, new, Mode::Replay).await
+                self.alone(index, id, routing, new, None, Mode::Replay).await
             }
             alone => alone,
         }
@@ -149,7 +149,7 @@ impl<E: Env> Core<E> {
         source: &Value,
     ) -> Result<()> {
         let source = Bytes::from(json::to_vec(source));
-        self.alone(index, id, routing, source, Mode::Strict).await.map(drop)
+        self.alone(index, id, routing, source, None, Mode::Strict).await.map(drop)
     }
 }
 

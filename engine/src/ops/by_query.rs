@@ -624,6 +624,7 @@ fn item(call: &ByQueryCall, hit: Hit) -> Option<WriteItem> {
         require_data_stream: false,
         only_absent: false,
         pipeline: call.pipeline.clone(),
+        templates: None,
         source: Bytes::empty(),
         update: None,
     };

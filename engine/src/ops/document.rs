@@ -6,6 +6,7 @@ use env::Bytes;
 use json::Value;
 use json::fields::Fields;
 use mapping::TERM_BYTES_MAX;
+use mapping::document::Chosen;
 use shard::{ID_BYTES_MAX, Scripted};
 
 use super::Refresh;
@@ -65,6 +66,8 @@ pub struct WriteItem {
     /// The pipeline that a new document is to run through first, in place of the index's own; `_none`: through
     /// neither.
     pub pipeline: Option<Box<str>>,
+    /// Dynamic templates that the request names for the document's new fields.
+    pub templates: Option<Arc<Chosen>>,
     /// The document's JSON text; empty for a delete and an update.
     pub source: Bytes,
     /// What an update asks for; none for the others.
@@ -87,6 +90,7 @@ impl WriteItem {
             require_data_stream: false,
             only_absent: false,
             pipeline: None,
+            templates: None,
             source: Bytes::empty(),
             update: None,
         }

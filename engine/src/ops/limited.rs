@@ -191,7 +191,16 @@ impl<E: Env> Core<E> {
         {
             name_seen_alone(index, limits, |fields| fields.reduce(&source) == source)?;
             let id = item.id.clone().unwrap_or_else(|| self.make_id());
-            let new = self.alone(index, &id, routing, item.source.clone(), Mode::Strict).await?;
+            let new = self
+                .alone(
+                    index,
+                    &id,
+                    routing,
+                    item.source.clone(),
+                    item.templates.as_ref(),
+                    Mode::Strict,
+                )
+                .await?;
             if !self.comes_within(limits, &new).await? {
                 return Err(hidden(&index.name));
             }
@@ -251,7 +260,7 @@ impl<E: Env> Core<E> {
             };
             name_seen_alone(index, judged.write, |fields| fields.reduce(upsert) == **upsert)?;
             let new = Bytes::from(json::to_vec(upsert));
-            let new = self.alone(index, &id, routing, new, Mode::Strict).await?;
+            let new = self.alone(index, &id, routing, new, None, Mode::Strict).await?;
             if !self.comes_within(judged.write, &new).await? {
                 return Err(hidden(&index.name));
             }
@@ -288,7 +297,8 @@ impl<E: Env> Core<E> {
         let is_open =
             before.fields.is_none() && seen_before.is_some_and(|kind| kind.fields.is_none());
         let alone = if is_open {
-            self.alone(index, &id, routing, Bytes::from(json::to_vec(&new)), Mode::Strict).await?
+            self.alone(index, &id, routing, Bytes::from(json::to_vec(&new)), None, Mode::Strict)
+                .await?
         } else {
             let sight = Sight { write: before, read: seen_before, shown: &shown };
             self.alone_unseen(index, (&id, routing), update, &new, &sight).await?

@@ -13,7 +13,7 @@ use cluster::{Command, Index, Outcome as ClusterOutcome};
 use env::budget::{Lease, Taken};
 use env::{Bytes, Env, Spawn};
 use mapping::analysis::effort::{Exhausted, within};
-use mapping::document::{Arena, Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
+use mapping::document::{Arena, Chosen, Mode, Parsed, Parser, STEPS_HERE, STEPS_MAX, too_costly};
 use mapping::{Delta, Mapping};
 use script::Context;
 use shard::{Check, Kind, Operation, Scripted, WriteBatch};
@@ -57,7 +57,7 @@ struct Aside {
 }
 
 /// A document on its way to a worker: its position in the request, its id, whether it is routed, its text.
-type Away = (usize, String, bool, Bytes);
+type Away = (usize, String, bool, Option<Arc<Chosen>>, Bytes);
 
 /// What a worker reads documents into.
 struct Lent {
@@ -76,8 +76,9 @@ impl Lent {
     fn read(&mut self, docs: &[Away], pass: Pass) -> std::result::Result<(), Exhausted> {
         let mut parser = Parser::new();
         let mut steps = pass.steps();
-        while let Some((at, id, is_routed, source)) = docs.get(self.next) {
+        while let Some((at, id, is_routed, chosen, source)) = docs.get(self.next) {
             parser.set_routed(*is_routed);
+            parser.set_chosen(chosen.as_ref());
             let Self { sketch, aside, paying, .. } = self;
             let parsed = match pass {
                 Pass::Long => parse_whole(sketch, &mut parser, id, source, &mut aside.arena),
@@ -252,6 +253,7 @@ impl<E: Env> Core<E> {
                 }
             } else {
                 parser.set_routed(aim.routing.is_some());
+                parser.set_chosen(item.templates.as_ref());
                 if here && !aside.read.contains_key(&at) {
                     let arena = &mut aside.arena;
                     let read = || sketch.parse(&mut parser, &aim.id, &item.source, arena);
@@ -319,7 +321,8 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_at(round).await;
             let (item, Some(aim)) = (&work.items[at], &work.aims[at]) else { continue };
             if item.action != WriteAction::Delete && item.update.is_none() {
-                docs.push((at, aim.id.clone(), aim.routing.is_some(), item.source.clone()));
+                let (is_routed, chosen) = (aim.routing.is_some(), item.templates.clone());
+                docs.push((at, aim.id.clone(), is_routed, chosen, item.source.clone()));
             }
         }
         let docs = Arc::new(docs);
@@ -397,6 +400,7 @@ impl<E: Env> Core<E> {
                 let most_bytes = PARSE_HERE_BYTES_MAX / sketch.mapping.reading_bytes(1);
                 let mut is_long = update.is_longer_than(most_bytes);
                 parser.set_routed(aim.routing.is_some());
+                parser.set_chosen(None);
                 for text in update.texts() {
                     if is_long {
                         break;

@@ -70,6 +70,7 @@ async fn write<E: Env>(
         require_data_stream: call.params.flag("require_data_stream", false)?,
         only_absent: false,
         pipeline: pipeline(call),
+        templates: None,
         source: if is_delete { Bytes::empty() } else { call.body.clone() },
         update: None,
     };

@@ -15,6 +15,7 @@ mod browser;
 mod by_names;
 mod cat;
 mod certified;
+mod chosen;
 mod closed;
 mod closed_figures;
 mod consented;

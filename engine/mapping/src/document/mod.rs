@@ -26,6 +26,9 @@ mod unknown;
 mod value;
 mod walk;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use json::tape;
 
 use crate::analysis::{Scratch, effort};
@@ -82,7 +85,13 @@ pub struct Parser {
     scratch: Buffers,
     /// The next documents come without routing.
     is_unrouted: bool,
+    /// Templates that the next documents' request names.
+    chosen: Option<Arc<Chosen>>,
 }
+
+/// The dynamic templates that a request names for new fields, by the fields' full paths: they decide about them
+/// whatever they would fit.
+pub type Chosen = BTreeMap<Box<str>, Box<str>>;
 
 /// Memory of a walk, used again for the next one.
 #[derive(Debug, Default)]
@@ -104,6 +113,11 @@ impl Parser {
     /// Tells whether the documents that come name their routing, as children of a family must.
     pub fn set_routed(&mut self, is_routed: bool) {
         self.is_unrouted = !is_routed;
+    }
+
+    /// Tells which templates the request names for the documents that come.
+    pub fn set_chosen(&mut self, chosen: Option<&Arc<Chosen>>) {
+        self.chosen = chosen.cloned();
     }
 
     /// Walks one document. On anything but `Ready` the arena is as it was.
@@ -132,6 +146,7 @@ impl Parser {
         self.scratch.analysis.set_lease(arena.lease().filter(|_| mode == Mode::Strict).cloned());
         let mut walk = walk::Walk::new(mapping, id, mode, arena, &mut self.scratch);
         walk.is_routed = !self.is_unrouted;
+        walk.chosen = self.chosen.as_deref();
         let mut done = walk.document(root);
         if effort::is_exhausted() {
             done = Err(too_costly(id).into());

@@ -14,7 +14,8 @@ use crate::tree::Dynamic;
 use crate::tree::dynamic::{Detected, detect, disagreement, guess, weight};
 use crate::tree::limits;
 use crate::tree::node::{Child, Object, join};
-use crate::types::{Field, Scalar};
+use crate::tree::template::Template;
+use crate::types::{Field, Kind, Scalar};
 use crate::{Error, ErrorKind};
 
 impl<'m, 'd> Walk<'m, '_, 'd> {
@@ -205,6 +206,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
     fn new_value(&mut self, path: &str, node: Node<'d>, copies: Copies) -> Refused<()> {
         match node.kind() {
             NodeKind::Null => Ok(()),
+            NodeKind::Array if self.new_point(path, node)? => Ok(()),
             NodeKind::Array => {
                 for element in node.array() {
                     self.new_value(path, element, copies)?;
@@ -226,6 +228,24 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         }
     }
 
+    /// Takes an array that is one value by itself: a point, where a template makes points of objects here.
+    fn new_point(&mut self, path: &str, node: Node<'d>) -> Refused<bool> {
+        if self.template(path, Detected::Object, node)?.is_none() {
+            return Ok(false);
+        }
+        let (child, definition) = self.guessed(path, Detected::Object, None, node)?;
+        let Child::Field(field) = &child else { return Ok(false) };
+        if !matches!(field.kind, Kind::GeoPoint(_)) {
+            return Ok(false);
+        }
+        let field = field.clone();
+        if !self.new.children.contains_key(path) && !self.add(path, child, definition, node)? {
+            return Ok(true);
+        }
+        self.judged(&field, node)?;
+        Ok(true)
+    }
+
     /// Sees to it that there is an object at a new path; `false` where what lies in it is left out.
     fn new_object(&mut self, path: &str, node: Node<'d>) -> Refused<bool> {
         match self.new.children.get(path) {
@@ -237,7 +257,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             }
             Some((Child::Alias(_), _)) | None => {}
         }
-        let (child, definition) = self.guessed(path, Detected::Object, None)?;
+        let (child, definition) = self.guessed(path, Detected::Object, None, node)?;
         if let Child::Field(field) = &child {
             // A template makes a field of objects; its type will have an opinion.
             self.judged(field, node)?;
@@ -250,7 +270,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         let Some(scalar) = Scalar::of_node(node) else { return Ok(()) };
         let mapping = self.mapping;
         let (detected, format) = detect(scalar, mapping.options());
-        let (child, definition) = self.guessed(path, detected, format)?;
+        let (child, definition) = self.guessed(path, detected, format, node)?;
         let Child::Field(field) = &child else { return Ok(()) };
         let field = field.clone();
         match self.new.children.get(path) {
@@ -284,9 +304,31 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         path: &str,
         detected: Detected,
         format: Option<&std::sync::Arc<crate::types::DateFormat>>,
+        node: Node<'d>,
     ) -> Refused<(Child, json::Object)> {
-        let mapping = self.mapping;
-        guess(path, detected, format, mapping.options(), mapping.settings()).map_err(Into::into)
+        let template = self.template(path, detected, node)?;
+        guess(path, detected, format, template, self.mapping.settings()).map_err(Into::into)
+    }
+
+    /// The template that decides about a new field: the one that the request names, else the first that fits.
+    fn template(
+        &self,
+        path: &str,
+        detected: Detected,
+        node: Node<'d>,
+    ) -> Refused<Option<&'m Template>> {
+        let mut templates = self.mapping.options().templates().iter();
+        let Some(name) = self.chosen.and_then(|chosen| chosen.get(path)) else {
+            return Ok(templates.find(|template| template.decides(path, detected)));
+        };
+        let found = templates.find(|template| template.name == **name);
+        if found.is_none() {
+            let reason = format!(
+                "Can't find dynamic template for dynamic template name [{name}] of field [{path}]"
+            );
+            return Err(fault::parsing(node, &reason).into());
+        }
+        Ok(found)
     }
 
     fn judged(&mut self, field: &Field, node: Node<'d>) -> Refused<()> {

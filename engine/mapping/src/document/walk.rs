@@ -6,7 +6,7 @@ use json::Object as Json;
 use json::tape::{Kind as NodeKind, Node};
 
 use super::value::Copies;
-use super::{Arena, Buffers, Mode, fault};
+use super::{Arena, Buffers, Chosen, Mode, fault};
 use crate::tree::node::{Child, Object};
 use crate::tree::{Delta, Dynamic, METADATA, Mapping};
 use crate::types::TERM_BYTES_MAX;
@@ -25,6 +25,8 @@ pub(super) struct Walk<'m, 'p, 'd> {
     mode: Mode,
     /// The document names its routing.
     pub is_routed: bool,
+    /// Templates that the request names.
+    pub chosen: Option<&'p Chosen>,
     /// Nested documents that are open, outermost first.
     levels: Vec<Level<'m, 'd>>,
     /// What the document itself gets from nested ones, at its end.
@@ -86,6 +88,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
             new: New::default(),
             mode,
             is_routed: true,
+            chosen: None,
             levels: Vec::new(),
             later: Vec::new(),
             nested_count: 0,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use json::{Object as Json, Value};
 
 use super::node::{Child, Object};
+use super::template::Template;
 use super::{Options, params};
 use crate::types::{DateFormat, Field, Scalar, date_format, number};
 use crate::{Error, Result, Settings};
@@ -81,16 +82,16 @@ fn may_be_date(text: &str) -> bool {
     text.len() <= 128 && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// The field or object that a new value of this path becomes; its definition beside it.
+/// The field or object that a new value of this path becomes, by the template that decides about it; its definition
+/// beside it.
 pub(crate) fn guess(
     path: &str,
     detected: Detected,
     format: Option<&Arc<DateFormat>>,
-    options: &Options,
+    template: Option<&Template>,
     settings: &Settings,
 ) -> Result<(Child, Json)> {
     let name = path.rsplit('.').next().unwrap_or_default();
-    let template = options.templates().iter().find(|template| template.decides(path, detected));
     let (kind, definition) = match template {
         Some(template) => template.definition(name, detected.default_type()),
         None => (detected.default_type().to_owned(), default_definition(detected, format)),

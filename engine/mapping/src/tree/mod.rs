@@ -28,7 +28,7 @@ mod same;
 mod share;
 mod sort;
 mod state;
-mod template;
+pub(crate) mod template;
 mod update;
 mod visible;
 

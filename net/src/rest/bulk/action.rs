@@ -2,11 +2,14 @@
 //!
 //! Not here: what the line after it says of an update (`update`).
 
+use std::sync::Arc;
+
 use engine::ops::document::{SourceFilter, Update, VersionType, WriteAction, WriteItem};
 use engine::{Error, Result};
 use env::Bytes;
 use json::Limits;
 use json::scan::{Event, Scanner, Token};
+use mapping::document::Chosen;
 
 use super::super::document::{negative, source_of_body, version_type};
 use super::super::update;
@@ -61,6 +64,7 @@ pub(super) fn action(
         require_data_stream: adds && defaults.require_data_stream,
         only_absent: false,
         pipeline: defaults.pipeline.clone(),
+        templates: None,
         source: Bytes::empty(),
         update: (action == WriteAction::Update)
             .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
@@ -76,6 +80,12 @@ pub(super) fn action(
         other => return Err(malformed("START_OBJECT or END_OBJECT", name(other))),
     }
     reader.end()?;
+    if item.templates.is_some() && !adds {
+        let what = if action == WriteAction::Delete { "Delete" } else { "Update" };
+        return Err(Error::illegal_argument(format!(
+            "{what} request in line [{number}] does not accept dynamic_templates"
+        )));
+    }
     Ok((item, refused))
 }
 
@@ -180,7 +190,7 @@ impl Reader<'_> {
                 value.token.name()
             )));
         }
-        if known.is_none() {
+        if known.is_none() || name == "dynamic_templates" && !nests {
             return Err(Error::illegal_argument(format!(
                 "Action/metadata line [{number}] contains an unknown parameter [{name}]"
             )));
@@ -194,14 +204,7 @@ impl Reader<'_> {
                         update.source = update::wanted(filter);
                     }
                 }
-                (_, json::Value::Object(names)) if names.is_empty() => {}
-                _ => {
-                    *refused = Some(Error::new(
-                        400,
-                        "document_parsing_exception",
-                        "dynamic templates named by a bulk request are not supported",
-                    ));
-                }
+                (_, names) => item.templates = self.chosen(names)?,
             }
             return Ok(());
         }
@@ -271,6 +274,22 @@ impl Reader<'_> {
         let last = self.scanner.skip(*value).map_err(failed)?;
         let text = &self.line[value.start..last.end];
         json::parse(text).map_err(|error| fail::of_json(&error, text))
+    }
+
+    /// `dynamic_templates`: names of templates, by the paths of fields.
+    fn chosen(&self, names: &json::Value) -> Result<Option<Arc<Chosen>>> {
+        let names = names.as_object().into_iter().flat_map(json::Object::iter);
+        let chosen = names.map(|(path, name)| match name {
+            json::Value::String(name) => Ok((path.into(), name.as_str().into())),
+            other => Err(Error::illegal_argument(format!(
+                "Malformed action/metadata line [{}], expected a simple value for field \
+                 [dynamic_templates] but found [{}]",
+                self.number,
+                other.token()
+            ))),
+        });
+        let chosen: Chosen = chosen.collect::<Result<_>>()?;
+        Ok((!chosen.is_empty()).then(|| Arc::new(chosen)))
     }
 
     fn scalar(&self, value: &Event) -> Option<String> {
