@@ -32,7 +32,7 @@ impl Kept {
                 let value = json::parse(line.as_bytes()).expect("JSON");
                 let text =
                     |key: &str| value.get(key).and_then(Value::as_str).expect("a text").to_owned();
-                let set = text("event.dataset").rsplit('.').next().unwrap_or_default().to_owned();
+                let set = text("log.logger").rsplit('.').next().unwrap_or_default().to_owned();
                 (set, text("elasticsearch.slowlog.message"), value)
             })
             .collect();
@@ -81,10 +81,14 @@ fn lines_tell_what_was_done_and_nothing_else() {
         settle().await;
         let told = kept.take();
         assert_eq!(told.len(), 1, "{told:?}");
-        assert_eq!(
-            told[0].0,
-            "elasticsearch.index_indexing_slowlog".rsplit('.').next().expect("it")
-        );
+        assert_eq!(told[0].0, "index");
+        let word = |key: &str| told[0].2.get(key).and_then(Value::as_str).unwrap_or("nothing");
+        let set = word("event.dataset");
+        assert_eq!(set, "elasticsearch.index_indexing_slowlog");
+        let message = word("elasticsearch.slowlog.message");
+        assert!(message.starts_with("[m/") && message.len() == "[m/]".len() + 22, "{message}");
+        let shard = told[0].2.get("corelode.slowlog.shard").and_then(Value::as_u64);
+        assert!(shard.is_some_and(|number| number < 3), "{shard:?}");
         assert_eq!(told[0].2.get("corelode.slowlog.docs").and_then(Value::as_u64), Some(1));
         let took = told[0].2.get("elasticsearch.slowlog.took").and_then(Value::as_str);
         let took = took.expect("a time");
@@ -156,5 +160,70 @@ fn lines_tell_what_was_done_and_nothing_else() {
             }
             assert!(most.0 == fetched && most.1 > 0, "{body}: {most:?}");
         }
+    });
+}
+
+/// The lines had neither the logger by which a query is told from a fetch, nor ids of node and cluster, and a count
+/// that is a lower bound was told as if it were exact.
+#[test]
+fn lines_of_searches_have_elasticsearchs_names() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let kept = Arc::new(Kept::default());
+        let info = NodeInfo {
+            slow_log: Some(Arc::clone(&kept) as _),
+            name: "node-1".to_owned(),
+            id: "AAAAAAAAAAAAAAAAAAAAAA".to_owned(),
+            cluster_name: "books".to_owned(),
+            cluster_uuid: "BBBBBBBBBBBBBBBBBBBBBB".to_owned(),
+            ..NodeInfo::default()
+        };
+        let config = Config { info, ..Config::new(2, "/data") };
+        let cores = start_all(&env, config).await.expect("the state opens");
+        let core = &cores[0];
+        let shape = json!({"settings": {
+            "number_of_shards": 2,
+            "index.search.slowlog.threshold.query.info": "0ms",
+        }});
+        core.create_index(&Everything, "m", &shape).await.expect("a good name");
+        let items = (0..8).map(|id| write(WriteAction::Index, &id.to_string())).collect();
+        core.bulk(&Everything, BulkRequest { items, refresh: Refresh::Now }).await;
+        let mut lines = Vec::new();
+        for body in ["", r#"{"track_total_hits":1}"#, r#"{"track_total_hits":false}"#] {
+            let mut told = Vec::new();
+            for _ in 0..100 {
+                core.search(&Everything, &call(body)).await.expect("nothing is wrong with it");
+                env.clock().sleep(Duration::from_secs(1)).await;
+                told = kept.take();
+                if !told.is_empty() {
+                    break;
+                }
+            }
+            lines.push(told.remove(0).2);
+        }
+        let text = |at: usize, key: &str| lines[at].get(key).and_then(Value::as_str);
+        for (key, word) in [
+            ("log.level", "INFO"),
+            ("log.logger", "index.search.slowlog.query"),
+            ("event.dataset", "elasticsearch.index_search_slowlog"),
+            ("ecs.version", "1.2.0"),
+            ("service.name", "ES_ECS"),
+            ("elasticsearch.cluster.uuid", "BBBBBBBBBBBBBBBBBBBBBB"),
+            ("elasticsearch.cluster.name", "books"),
+            ("elasticsearch.node.id", "AAAAAAAAAAAAAAAAAAAAAA"),
+            ("elasticsearch.node.name", "node-1"),
+            ("elasticsearch.slowlog.source", "{}"),
+            ("elasticsearch.slowlog.stats", "[]"),
+            ("elasticsearch.slowlog.search_type", "QUERY_THEN_FETCH"),
+        ] {
+            assert_eq!(text(0, key), Some(word), "{key}");
+        }
+        assert!(text(0, "process.thread.name").is_some_and(|name| !name.is_empty()));
+        let hits = "elasticsearch.slowlog.total_hits";
+        assert_eq!(
+            [0, 1, 2].map(|at| text(at, hits)),
+            [Some("8 hits"), Some("1+ hits"), Some("-1")]
+        );
     });
 }

@@ -20,6 +20,7 @@ use crate::call::Call;
 use crate::fail::{self, Trace};
 use crate::oauth::guess::{Guess, Refused};
 use crate::reply::Reply;
+use crate::subject;
 
 /// What the door of one core needs to judge callers.
 pub struct Security<E: Env> {
@@ -99,7 +100,7 @@ impl Caller {
         security: Option<&Security<E>>,
         facts: Facts,
     ) -> Box<dyn Gate> {
-        let origin = self.origin(head);
+        let origin = origin(head);
         match self {
             Self::Anyone => Box::new(Open(origin)),
             Self::Known(known) => Box::new(Door {
@@ -129,19 +130,9 @@ impl Caller {
         let seen = RefCell::new((known.version, Some(known.principal.clone())));
         let owner = known.principal.owner();
         let by_grant = known.wanted.is_some();
-        let origin = self.origin(call.head);
+        let origin = origin(call.head);
         let facts = audit::facts(call, known, security);
         Box::new(Lasting { core, keeper, seen, owner, origin, by_grant, facts })
-    }
-
-    fn origin(&self, head: &http::Head) -> Origin {
-        let user = match self {
-            Self::Anyone => None,
-            Self::Known(known) => Some((known.name().to_owned(), known.realm().0.to_owned())),
-        };
-        let opaque_id = head.text("x-opaque-id").map(str::to_owned);
-        let trace_id = trace_id(head).map(str::to_owned);
-        Origin { opaque_id, trace_id, user, warnings: Some(Rc::default()) }
     }
 
     /// The answer to a request, and on a refusal to a token of the OAuth half which scope that one lacks
@@ -162,6 +153,12 @@ impl Caller {
         };
         reply.field("WWW-Authenticate", lacks)
     }
+}
+
+fn origin(head: &http::Head) -> Origin {
+    let opaque_id = head.text("x-opaque-id").map(str::to_owned);
+    let trace_id = trace_id(head).map(str::to_owned);
+    Origin { opaque_id, trace_id, warnings: Some(Rc::default()) }
 }
 
 /// The trace's id in the header `traceparent`, where there is one.
@@ -408,6 +405,10 @@ impl<E: Env> Gate for Door<E> {
         &self.origin
     }
 
+    fn tell_caller(&self, tell: &mut dyn FnMut(&'static str, &str)) {
+        subject::tell(&self.principal, tell);
+    }
+
     fn begins(&self, action: &'static str, names: Vec<String>) -> Asked<'_> {
         Box::pin(async move {
             if !self.audit.is_on() {
@@ -554,6 +555,12 @@ impl<E: Env> Gate for Lasting<E> {
 
     fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    fn tell_caller(&self, tell: &mut dyn FnMut(&'static str, &str)) {
+        if let (_, Some(principal)) = &*self.seen.borrow() {
+            subject::tell(principal, tell);
+        }
     }
 
     fn may_make<'a>(&'a self, making: Making, name: &'a str) -> Asked<'a> {

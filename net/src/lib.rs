@@ -27,6 +27,7 @@ pub mod rest;
 pub mod router;
 mod seldom;
 pub mod server;
+mod subject;
 pub mod table;
 mod x509;
 

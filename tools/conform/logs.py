@@ -35,7 +35,7 @@ def phases(lines):
     """How many lines each phase has, and what they say of the kind of search."""
     counts = {}
     for line in lines:
-        phase = line["event.dataset"].rsplit(".", 1)[-1]
+        phase = line["log.logger"].rsplit(".", 1)[-1]
         counts[phase] = counts.get(phase, 0) + 1
     kinds = {line["elasticsearch.slowlog.search_type"] for line in lines if "elasticsearch.slowlog.search_type" in line}
     return counts, kinds

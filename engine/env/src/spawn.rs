@@ -50,6 +50,11 @@ pub trait Spawn: Clone + 'static {
         self.yield_if_needed().await;
     }
 
+    /// The name of the thread that this runs on, for lines of logs.
+    fn thread_name(&self) -> String {
+        "core".to_owned()
+    }
+
     /// Says whether what is polled next is part of a task that yields by itself
     /// ([`crate::turns`]): its yields then only give the turn back.
     fn set_within(&self, _within: bool) {}

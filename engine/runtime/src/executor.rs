@@ -273,6 +273,10 @@ async fn yield_once() {
 }
 
 impl Spawn for RuntimeSpawn {
+    fn thread_name(&self) -> String {
+        std::thread::current().name().unwrap_or("unnamed").to_owned()
+    }
+
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         // `spawn_local` would run the task at once, inside of whatever its maker is doing; a queue
         // named explicitly only schedules it.

@@ -24,7 +24,7 @@ use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Named, Origin};
+use crate::gate::{self, Gate, Named};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
@@ -236,7 +236,7 @@ impl<E: Env> Core<E> {
         let work = Work { items, aims: &aims, left };
         for _ in 0..ROUNDS_MAX {
             let sent = self.send_groups(
-                gate.origin(),
+                gate,
                 work,
                 &mut groups,
                 &mut results,
@@ -273,7 +273,7 @@ impl<E: Env> Core<E> {
     /// fields first.
     async fn send_groups(
         self: &Rc<Self>,
-        origin: &Origin,
+        gate: &dyn Gate,
         work: Work<'_>,
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
@@ -338,9 +338,9 @@ impl<E: Env> Core<E> {
                     })
             };
             if indexed().next().is_some() {
-                self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
-                    origin: origin.clone(),
-                    ..told(group, &indexed().collect::<Vec<_>>(), items, aims)
+                let about = (&group.index, group.number);
+                self.tell_slow(gate, Phase::Index, about, took, || {
+                    told(group, &indexed().collect::<Vec<_>>(), items, aims)
                 });
             }
             let mut rest: Option<Rest> = None;

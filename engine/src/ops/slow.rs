@@ -23,13 +23,14 @@ use cluster::{Index, IndexSettings};
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer, json};
 use search::request::SearchRequest;
+use search::result::{Relation, Total};
 
 use super::context::HeldShard;
 use super::reading::READ_HERE_BYTES_MAX;
 use super::search::{Run, SEARCH, SearchCall, SearchReply};
 use crate::core::Core;
 use crate::error::Result;
-use crate::gate::{Gate, Origin};
+use crate::gate::Gate;
 use crate::node::Entry;
 
 /// Levels, from the most urgent.
@@ -73,13 +74,21 @@ impl Phase {
 
     const fn dataset(self) -> &'static str {
         match self {
-            Self::Query => "elasticsearch.index_search_slowlog.query",
-            Self::Fetch => "elasticsearch.index_search_slowlog.fetch",
+            Self::Query | Self::Fetch => "elasticsearch.index_search_slowlog",
             Self::Index => "elasticsearch.index_indexing_slowlog",
         }
     }
 
-    /// The setting that asks for the user's name.
+    /// Elasticsearch's name for who writes the line: it tells a query from a fetch.
+    const fn logger(self) -> &'static str {
+        match self {
+            Self::Query => "index.search.slowlog.query",
+            Self::Fetch => "index.search.slowlog.fetch",
+            Self::Index => "index.indexing.slowlog.index",
+        }
+    }
+
+    /// The setting that asks for who searches or writes.
     const fn include_user(self) -> &'static str {
         match self {
             Self::Query | Self::Fetch => "index.search.slowlog.include.user",
@@ -103,13 +112,13 @@ impl Phase {
     }
 }
 
-/// What a line tells beside the time.
+/// What a line tells beside the time and the caller.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     /// Bytes of the source that are told.
     pub(crate) source: Vec<u8>,
-    /// Hits, of a search.
-    pub(crate) total_hits: Option<u64>,
+    /// Hits, of a search that counts them.
+    pub(crate) total_hits: Option<Total>,
     /// Shards that were asked, of a search.
     pub(crate) total_shards: u32,
     /// A search that counted terms in all shards first.
@@ -122,8 +131,6 @@ pub(crate) struct Told {
     pub(crate) routing: Option<String>,
     /// Documents of the batch.
     pub(crate) docs: usize,
-    /// Who asked.
-    pub(crate) origin: Origin,
 }
 
 /// A search whose phases are watched.
@@ -260,7 +267,7 @@ impl<E: Env> Core<E> {
         let start = self.env.clock().monotonic();
         let run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(start);
-        let hits = run.merged.total.map(|total| total.value);
+        let hits = run.merged.total;
         let shards = run.asked();
         self.tell_slow_search(asked, Phase::Query, (&shards, shards.len()), took, hits);
         if !asked.request.suggest_only {
@@ -277,7 +284,7 @@ impl<E: Env> Core<E> {
         begin: Duration,
     ) -> Result<SearchReply> {
         let start = self.env.clock().monotonic();
-        let (shards, hits) = (run.asked(), run.merged.total.map(|total| total.value));
+        let (shards, hits) = (run.asked(), run.merged.total);
         // Of a shard without a hit on the page nothing is read.
         let read = run.with_hits();
         let reply = self.present(asked.request, run, asked.partial_results, begin).await?;
@@ -295,10 +302,10 @@ impl<E: Env> Core<E> {
         phase: Phase,
         (shards, asked_count): (&[(Arc<Index>, u32)], usize),
         took: Duration,
-        total_hits: Option<u64>,
+        total_hits: Option<Total>,
     ) {
         for (index, number) in shards {
-            self.tell_slow(phase, (index, *number), took, || Told {
+            self.tell_slow(asked.gate, phase, (index, *number), took, || Told {
                 source: match asked.source {
                     Source::Call(call) => search_source(call),
                     Source::Kept(source) => source.to_vec(),
@@ -308,7 +315,6 @@ impl<E: Env> Core<E> {
                 // One shard alone knows all counts.
                 dfs: asked.request.dfs && asked_count > 1,
                 groups: asked.request.groups.clone(),
-                origin: asked.gate.origin().clone(),
                 ..Told::default()
             });
         }
@@ -351,18 +357,15 @@ impl<E: Env> Core<E> {
     /// Tells of a phase that took so long at a shard, where that is too long.
     pub(crate) fn tell_slow(
         self: &Rc<Self>,
+        gate: &dyn Gate,
         phase: Phase,
-        (index, number): (&Arc<Index>, u32),
+        about: (&Arc<Index>, u32),
         took: Duration,
         told: impl FnOnce() -> Told,
     ) {
         let Some(log) = self.shared.config.info.slow_log.clone() else { return };
-        let Some(level) = phase.level(&index.settings, took) else { return };
-        let mut told = told();
-        if !index.settings.flag(phase.include_user()) {
-            told.origin.user = None;
-        }
-        let line = self.slow_line(phase, level, (&index.name, number), took, &told);
+        let Some(level) = phase.level(&about.0.settings, took) else { return };
+        let line = self.slow_line(gate, (phase, level), about, took, &told());
         let worker = self.env.clone();
         self.env.spawn().spawn(async move {
             // Where no worker is free the line is lost: the log must not slow what it watches.
@@ -372,9 +375,9 @@ impl<E: Env> Core<E> {
 
     fn slow_line(
         &self,
-        phase: Phase,
-        level: &str,
-        (index, number): (&str, u32),
+        gate: &dyn Gate,
+        (phase, level): (Phase, &str),
+        (index, number): (&Arc<Index>, u32),
         took: Duration,
         told: &Told,
     ) -> String {
@@ -385,47 +388,79 @@ impl<E: Env> Core<E> {
             .begin_object()
             .field_str("@timestamp", &base::calendar::iso(self.now_ms()))
             .field_str("log.level", level)
+            .field_str("ecs.version", "1.2.0")
+            .field_str("service.name", "ES_ECS")
             .field_str("event.dataset", phase.dataset())
+            .field_str("process.thread.name", &self.env.spawn().thread_name())
+            .field_str("log.logger", phase.logger())
+            .field_str("elasticsearch.cluster.uuid", &info.cluster_uuid)
             .field_str("elasticsearch.cluster.name", &info.cluster_name)
+            .field_str("elasticsearch.node.id", &info.id)
             .field_str("elasticsearch.node.name", &info.name)
-            .field_str("elasticsearch.slowlog.message", &format!("[{index}][{number}]"))
             .field_str(
                 "elasticsearch.slowlog.took",
                 &base::units::nanos(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)),
             )
             .field_u64("elasticsearch.slowlog.took_millis", took.as_millis() as u64);
-        if phase == Phase::Index {
-            writer.field_u64("corelode.slowlog.docs", told.docs as u64);
-        } else {
-            let kind = if told.dfs { "DFS_QUERY_THEN_FETCH" } else { "QUERY_THEN_FETCH" };
-            writer
-                .field_str("elasticsearch.slowlog.search_type", kind)
-                .field_u64("elasticsearch.slowlog.total_shards", u64::from(told.total_shards))
-                .field_str("elasticsearch.slowlog.stats", &list(&told.groups));
-        }
-        if let Some(hits) = told.total_hits {
-            writer.field_str("elasticsearch.slowlog.total_hits", &format!("{hits} hits"));
-        }
-        if let Some(id) = &told.id {
+        let origin = gate.origin();
+        // One name is the caller's word for a search, and the document's id for a write.
+        let id = match phase {
+            Phase::Query | Phase::Fetch => {
+                tell_search(&mut writer, &format!("[{}][{number}]", index.name), told);
+                &origin.opaque_id
+            }
+            Phase::Index => {
+                let message = format!("[{}/{}]", index.name, index.uuid_text());
+                writer
+                    .field_str("elasticsearch.slowlog.message", &message)
+                    .field_u64("corelode.slowlog.shard", u64::from(number))
+                    .field_u64("corelode.slowlog.docs", told.docs as u64);
+                if let Some(id) = &origin.opaque_id {
+                    writer.field_str("elasticsearch.http.request.x_opaque_id", id);
+                }
+                &told.id
+            }
+        };
+        if let Some(id) = id {
             writer.field_str("elasticsearch.slowlog.id", id);
         }
         if let Some(routing) = &told.routing {
             writer.field_str("elasticsearch.slowlog.routing", routing);
         }
-        let source = String::from_utf8_lossy(&told.source);
-        writer.field_str("elasticsearch.slowlog.source", &source);
-        if let Some(id) = &told.origin.opaque_id {
-            writer.field_str("elasticsearch.slowlog.id.opaque", id);
+        match (phase, told.source.as_slice()) {
+            (Phase::Index, []) => {}
+            (_, []) => _ = writer.field_str("elasticsearch.slowlog.source", "{}"),
+            (_, source) => {
+                let source = String::from_utf8_lossy(source);
+                writer.field_str("elasticsearch.slowlog.source", &source);
+            }
         }
-        if let Some(id) = &told.origin.trace_id {
+        if let Some(id) = &origin.trace_id {
             writer.field_str("trace.id", id);
         }
-        if let Some((name, realm)) = &told.origin.user {
-            writer.field_str("user.name", name).field_str("user.realm", realm);
+        if index.settings.flag(phase.include_user()) {
+            gate.tell_caller(&mut |name, word| _ = writer.field_str(name, word));
         }
         writer.end_object();
         String::from_utf8_lossy(&line).into_owned()
     }
+}
+
+/// What a line tells of a search alone.
+fn tell_search(writer: &mut Writer<'_>, message: &str, told: &Told) {
+    let kind = if told.dfs { "DFS_QUERY_THEN_FETCH" } else { "QUERY_THEN_FETCH" };
+    // As Lucene prints a count.
+    let hits = match told.total_hits {
+        None => "-1".to_owned(),
+        Some(Total { value, relation: Relation::Eq }) => format!("{value} hits"),
+        Some(Total { value, relation: Relation::Gte }) => format!("{value}+ hits"),
+    };
+    writer
+        .field_str("elasticsearch.slowlog.message", message)
+        .field_str("elasticsearch.slowlog.search_type", kind)
+        .field_u64("elasticsearch.slowlog.total_shards", u64::from(told.total_shards))
+        .field_str("elasticsearch.slowlog.stats", &list(&told.groups))
+        .field_str("elasticsearch.slowlog.total_hits", &hits);
 }
 
 /// Words as Elasticsearch puts a list into a line: `["a", "b"]`, as one text.

@@ -78,6 +78,7 @@ mod searches;
 mod security;
 mod shown;
 mod since;
+mod slow;
 mod streams;
 mod taken_back;
 mod tells;

@@ -34,6 +34,22 @@ pub fn with_security<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
     run(1, Some(None), Audit::none(), story);
 }
 
+/// The same, with what keeps the lines of its slow log.
+pub fn with_slow_log<F: Future<Output = ()>>(
+    log: Arc<dyn env::lines::Lines>,
+    story: impl FnOnce(Client) -> F,
+) {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    let (near, far) = sim.stream_pair();
+    sim.run(async {
+        let core = start_told(&env, 512 << 20, Some(log)).await.pop().expect("two cores");
+        let security = security(&env, Audit::none()).await;
+        serve(&env, core, Some(security), far).await;
+        story(Client { stream: near, authorization: None }).await;
+    });
+}
+
 /// The same, with the OAuth half, where clients may register by themselves.
 pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
     run(1, Some(Some(oauth())), Audit::none(), story);
@@ -479,6 +495,14 @@ async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
 }
 
 async fn start_within(env: &SimEnv, memory_bytes: usize) -> Vec<Rc<Core<SimEnv>>> {
+    start_told(env, memory_bytes, None).await
+}
+
+async fn start_told(
+    env: &SimEnv,
+    memory_bytes: usize,
+    slow_log: Option<Arc<dyn env::lines::Lines>>,
+) -> Vec<Rc<Core<SimEnv>>> {
     let info = NodeInfo {
         name: "node-1".into(),
         id: "AAAAAAAAAAAAAAAAAAAAAA".into(),
@@ -496,6 +520,7 @@ async fn start_within(env: &SimEnv, memory_bytes: usize) -> Vec<Rc<Core<SimEnv>>
             shown: "certs/http.crt".into(),
             has_key: true,
         }],
+        slow_log,
         ..NodeInfo::default()
     };
     let config = Config {
