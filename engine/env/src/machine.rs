@@ -190,4 +190,15 @@ pub struct Thread {
     pub state: char,
     /// Milliseconds of processors used so far.
     pub cpu_ms: u64,
+    /// What its scheduler counted, where the kernel tells it.
+    pub scheduled: Option<Scheduled>,
+}
+
+/// What the kernel's scheduler counted of a thread so far, in nanoseconds: the rest of its life it slept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scheduled {
+    /// On a processor.
+    pub ran_ns: u64,
+    /// Ready to run, and waiting for a processor.
+    pub ready_ns: u64,
 }

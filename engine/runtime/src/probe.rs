@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use env::machine::{CoreLoad, Device, Measure, Os, Process, Sample, Thread, Volume};
+use env::machine::{CoreLoad, Device, Measure, Os, Process, Sample, Scheduled, Thread, Volume};
 use env::meter::Timed;
 
 use crate::system;
@@ -134,7 +134,9 @@ impl Measure for Probe {
         entries
             .filter_map(|entry| {
                 let id = entry.ok()?.file_name().to_str()?.parse().ok()?;
-                thread(id, &read(&format!("/proc/self/task/{id}/stat")))
+                let of_thread = |name: &str| read(&format!("/proc/self/task/{id}/{name}"));
+                let scheduled = scheduled(&of_thread("schedstat"));
+                Some(Thread { scheduled, ..thread(id, &of_thread("stat"))? })
             })
             .collect()
     }
@@ -158,7 +160,15 @@ fn thread(id: u32, stat: &str) -> Option<Thread> {
         name: name.to_owned(),
         state: rest.trim_start().chars().next().unwrap_or('?'),
         cpu_ms: process_ticks(stat) * 1_000 / TICKS_PER_SECOND,
+        scheduled: None,
     })
+}
+
+/// The first two numbers of a `schedstat` file; a kernel that does not count has no such file, or zeros.
+fn scheduled(text: &str) -> Option<Scheduled> {
+    let mut numbers = text.split_ascii_whitespace().map(|number| number.parse().ok());
+    let (ran_ns, ready_ns) = (numbers.next()??, numbers.next()??);
+    (ran_ns > 0).then_some(Scheduled { ran_ns, ready_ns })
 }
 
 /// Busy ticks and all ticks of the machine.
@@ -294,6 +304,9 @@ mod tests {
         assert_eq!(stat_field(stat, 23), Some(4096));
         let thread = thread(7, stat).expect("a thread");
         assert_eq!((thread.name.as_str(), thread.state, thread.cpu_ms), ("a) b) c", 'S', 420));
+        let counted = Scheduled { ran_ns: 178_320_005, ready_ns: 13_047_071 };
+        assert_eq!(scheduled("178320005 13047071 360\n"), Some(counted));
+        assert_eq!([scheduled("0 0 0\n"), scheduled("")], [None, None]);
         assert_eq!(stat_field("", 14), None);
     }
 

@@ -1,7 +1,9 @@
 //! `_nodes/hot_threads`: what the threads of the process do, measured over an interval.
 //!
 //! There are no stacks to show: an executor's stack names its scheduler, not its task. What is
-//! shown is each thread's share of a processor.
+//! shown is what the kernel counts of each thread: the time on a processor (`cpu`), the time asleep (`wait`), the
+//! time ready without a processor (`block`). Who waits for a lock is asleep: the kernel does not know what for.
+//! Memory (`mem`) is not counted by thread, so there is no figure of it.
 
 use std::time::Duration;
 
@@ -25,11 +27,11 @@ pub(crate) async fn hot_threads<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let most = usize::try_from(most).map_err(|_| {
         Error::illegal_argument("[threads] must be a whole number that is not negative")
     })?;
-    let kind = call.params.text("type").unwrap_or("cpu");
-    if !["cpu", "wait", "block", "mem"].contains(&kind) {
-        return Err(Error::illegal_argument(format!("type not supported [{kind}]")));
-    }
-    // What a thread waits is not measured, so both orders are the same.
+    let named = call.params.text("type").unwrap_or("cpu");
+    let Some(kind) = Kind::of(named) else {
+        return Err(Error::illegal_argument(format!("type not supported [{named}]")));
+    };
+    // Without stacks a thread's time is not split, so both orders are the same.
     let order = call.params.text("sort").unwrap_or("total");
     if !["cpu", "total"].contains(&order) {
         return Err(Error::illegal_argument(format!("sort order not supported [{order}]")));
@@ -44,9 +46,10 @@ pub(crate) async fn hot_threads<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if !is_chosen(info, call.path.get("node_id").unwrap_or("_all")) {
         return Ok(Reply::text(200, Vec::new()));
     }
-    let before = call.core.threads().await;
-    call.core.env().clock().sleep(interval).await;
-    let after = call.core.threads().await;
+    let clock = call.core.env().clock();
+    let (before, begun) = (call.core.threads().await, clock.monotonic());
+    clock.sleep(interval).await;
+    let (after, passed) = (call.core.threads().await, clock.monotonic().saturating_sub(begun));
     let mut text = format!("::: {{{}}}{{{}}}{{{}}}\n", info.name, info.id, info.transport_address);
     text.push_str(&format!(
         "   Hot threads at {}, interval={}, busiestThreads={most}, ignoreIdleThreads={}:\n",
@@ -54,11 +57,17 @@ pub(crate) async fn hot_threads<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         units::millis(interval.as_millis() as u64),
         !idle_too,
     ));
-    for (thread, cpu_ms) in busiest(&before, &after, idle_too).into_iter().take(most) {
-        let share = cpu_ms as f64 * 100.0 / (interval.as_millis().max(1) as f64);
+    if let Some(why) = kind.unknown(&after) {
+        text.push_str(&format!("   \n   No figures: {why}.\n"));
+    }
+    for (thread, time_ms) in
+        busiest(kind, (&before, &after, passed), idle_too).into_iter().take(most)
+    {
+        let share = time_ms as f64 * 100.0 / (interval.as_millis().max(1) as f64);
         text.push_str(&format!(
-            "   \n   {share:.1}% ({cpu_ms}ms out of {}) {kind} usage by thread '{}' [{}] state {}\n",
+            "   \n   {share:.1}% ({time_ms}ms out of {}) {} by thread '{}' [{}] state {}\n",
             units::millis(interval.as_millis() as u64),
+            kind.words(),
             thread.name,
             thread.id,
             thread.state,
@@ -68,33 +77,136 @@ pub(crate) async fn hot_threads<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::text(200, text))
 }
 
-/// Threads with what each ran between two looks, the busiest first.
-fn busiest<'t>(before: &[Thread], after: &'t [Thread], idle_too: bool) -> Vec<(&'t Thread, u64)> {
-    let mut ran: Vec<(&Thread, u64)> = after
-        .iter()
-        .map(|thread| {
-            let earlier = before.iter().find(|earlier| earlier.id == thread.id);
-            (thread, thread.cpu_ms - earlier.map_or(0, |it| it.cpu_ms.min(thread.cpu_ms)))
+/// What is told of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Cpu,
+    Wait,
+    Block,
+    Memory,
+}
+
+impl Kind {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "cpu" => Self::Cpu,
+            "wait" => Self::Wait,
+            "block" => Self::Block,
+            "mem" => Self::Memory,
+            _ => return None,
         })
-        .filter(|(_, cpu_ms)| idle_too || *cpu_ms > 0)
+    }
+
+    /// What its figures are.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu usage",
+            Self::Wait => "wait (asleep) usage",
+            Self::Block => "block (ready, without a processor) usage",
+            Self::Memory => "mem usage",
+        }
+    }
+
+    /// Why there are no figures, where there are none.
+    fn unknown(self, threads: &[Thread]) -> Option<&'static str> {
+        match self {
+            Self::Cpu => None,
+            Self::Memory => Some("memory is not counted by thread"),
+            Self::Wait | Self::Block => threads
+                .iter()
+                .all(|thread| thread.scheduled.is_none())
+                .then_some("this system does not tell how long threads wait (schedstat)"),
+        }
+    }
+
+    /// Milliseconds of it between two looks at a thread, where they are known.
+    fn time_ms(self, earlier: Option<&Thread>, thread: &Thread, passed: Duration) -> Option<u64> {
+        if self == Self::Cpu {
+            return Some(cpu_ms(earlier, thread));
+        }
+        // How long a new thread lived is not known.
+        let (before, after) = (earlier?.scheduled?, thread.scheduled?);
+        let ready_ns = after.ready_ns.saturating_sub(before.ready_ns);
+        let awake_ns = after.ran_ns.saturating_sub(before.ran_ns) + ready_ns;
+        let time_ns = match self {
+            Self::Block => ready_ns,
+            Self::Wait => (passed.as_nanos() as u64).saturating_sub(awake_ns),
+            Self::Cpu | Self::Memory => return None,
+        };
+        Some(time_ns / 1_000_000)
+    }
+}
+
+/// What a thread ran between two looks.
+fn cpu_ms(earlier: Option<&Thread>, thread: &Thread) -> u64 {
+    thread.cpu_ms - earlier.map_or(0, |it| it.cpu_ms.min(thread.cpu_ms))
+}
+
+/// A thread that did not run is idle, however long it waited.
+fn is_idle(earlier: Option<&Thread>, thread: &Thread) -> bool {
+    let ran = |thread: &Thread| thread.scheduled.map(|it| it.ran_ns);
+    let moved = earlier.map(ran).is_some_and(|before| before != ran(thread));
+    cpu_ms(earlier, thread) == 0 && !moved
+}
+
+/// Threads with their times of a kind between two looks, the longest first.
+fn busiest<'t>(
+    kind: Kind,
+    (before, after, passed): (&[Thread], &'t [Thread], Duration),
+    idle_too: bool,
+) -> Vec<(&'t Thread, u64)> {
+    let mut times: Vec<(&Thread, u64)> = after
+        .iter()
+        .filter_map(|thread| {
+            let earlier = before.iter().find(|earlier| earlier.id == thread.id);
+            let time_ms = kind.time_ms(earlier, thread, passed)?;
+            let is_told = match kind {
+                Kind::Cpu | Kind::Block => time_ms > 0,
+                Kind::Wait | Kind::Memory => !is_idle(earlier, thread),
+            };
+            (idle_too || is_told).then_some((thread, time_ms))
+        })
         .collect();
-    ran.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.id.cmp(&b.0.id)));
-    ran
+    times.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.id.cmp(&b.0.id)));
+    times
 }
 
 #[cfg(test)]
 mod tests {
+    use env::machine::Scheduled;
+
     use super::*;
+
+    /// A thread with milliseconds on a processor, and ready without one.
+    fn thread(id: u32, cpu_ms: u64, ready_ms: u64) -> Thread {
+        let scheduled = Scheduled { ran_ns: cpu_ms * 1_000_000, ready_ns: ready_ms * 1_000_000 };
+        Thread { id, name: format!("t{id}"), state: 'S', cpu_ms, scheduled: Some(scheduled) }
+    }
+
+    fn told(kind: Kind, idle_too: bool) -> Vec<(u32, u64)> {
+        let before = [thread(1, 10, 1), thread(2, 100, 1), thread(3, 7, 9)];
+        let after = [thread(1, 15, 41), thread(2, 130, 3), thread(3, 7, 9), thread(4, 1, 1)];
+        let looks = (&before[..], &after[..], Duration::from_millis(500));
+        let told = busiest(kind, looks, idle_too);
+        told.into_iter().map(|(thread, time_ms)| (thread.id, time_ms)).collect()
+    }
 
     #[test]
     fn the_busiest_come_first_and_idle_ones_only_where_wanted() {
-        let thread = |id, cpu_ms| Thread { id, name: format!("t{id}"), state: 'S', cpu_ms };
-        let before = [thread(1, 10), thread(2, 100), thread(3, 7)];
-        let after = [thread(1, 15), thread(2, 130), thread(3, 7), thread(4, 1)];
-        let ids = |idle| -> Vec<u32> {
-            busiest(&before, &after, idle).into_iter().map(|(thread, _)| thread.id).collect()
-        };
-        assert_eq!(ids(false), [2, 1, 4]);
-        assert_eq!(ids(true), [2, 1, 4, 3]);
+        assert_eq!(told(Kind::Cpu, false), [(2, 30), (1, 5), (4, 1)]);
+        assert_eq!(told(Kind::Cpu, true), [(2, 30), (1, 5), (4, 1), (3, 0)]);
+    }
+
+    /// Time on processors was told under the names of time without.
+    #[test]
+    fn who_waits_is_asleep_or_without_a_processor() {
+        assert_eq!(told(Kind::Wait, false), [(2, 468), (1, 455)]);
+        assert_eq!(told(Kind::Wait, true), [(3, 500), (2, 468), (1, 455)]);
+        assert_eq!(told(Kind::Block, false), [(1, 40), (2, 2)]);
+        assert_eq!(told(Kind::Memory, true), []);
+        assert!(Kind::Memory.unknown(&[]).is_some());
+        let unseen = [Thread { scheduled: None, ..thread(1, 5, 5) }];
+        assert!(Kind::Wait.unknown(&unseen).is_some() && Kind::Cpu.unknown(&unseen).is_none());
+        assert!(Kind::Block.unknown(&[thread(1, 5, 5)]).is_none());
     }
 }
