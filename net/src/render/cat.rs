@@ -166,10 +166,12 @@ pub struct Wish {
     bytes: Option<String>,
     time: Option<String>,
     help: bool,
+    /// Each column that is asked for by name is followed by its twin for primaries alone, where it has one.
+    primaries_too: bool,
 }
 
 impl Wish {
-    /// Reads `v`, `h`, `s`, `bytes`, `time`, `help`.
+    /// Reads `v`, `h`, `s`, `bytes`, `time`, `help`, `pri`.
     ///
     /// # Errors
     /// Flags that are none.
@@ -182,6 +184,7 @@ impl Wish {
             bytes: word("bytes"),
             time: word("time"),
             help: params.flag("help", false)?,
+            primaries_too: params.flag("pri", false)?,
         })
     }
 
@@ -305,9 +308,16 @@ impl<R: Row> Table<R> {
                 .collect();
         };
         let mut shown: Vec<(usize, String)> = Vec::new();
-        let mut show = |at: usize, named: &str| {
+        let mut add = |at: usize, named: String| {
             if !shown.iter().any(|(_, known)| *known == named) {
-                shown.push((at, named.to_owned()));
+                shown.push((at, named));
+            }
+        };
+        let mut show = |at: usize, named: &str| {
+            add(at, named.to_owned());
+            let twin = || self.whole(&format!("pri.{}", self.columns[at].name));
+            if let Some(twin) = wish.primaries_too.then(twin).flatten() {
+                add(twin, format!("pri.{named}"));
             }
         };
         for name in wanted {

@@ -48,10 +48,15 @@ pub fn millis(count: u64) -> String {
     }
 }
 
-/// `_0`, `_a`, `_10`: a segment as Lucene names it, in base 36 from 0; ours are counted from 1.
+/// A segment's number as Lucene counts them, from 0; ours are counted from 1.
+pub fn segment_generation(id: u64) -> u64 {
+    id.saturating_sub(1)
+}
+
+/// `_0`, `_a`, `_10`: a segment as Lucene names it, its number in base 36.
 pub fn segment_name(id: u64) -> String {
     let mut digits = Vec::new();
-    let mut rest = id.saturating_sub(1);
+    let mut rest = segment_generation(id);
     loop {
         digits.push(char::from_digit((rest % 36) as u32, 36).unwrap_or('0'));
         rest /= 36;

@@ -163,13 +163,11 @@ impl Wish {
     }
 }
 
-/// Fields that are shown one by one.
-fn fields<E: Env>(call: &Call<'_, E>) -> FieldWish {
-    let both = call.params.list("fields");
-    let of = |name: &str| {
-        let mut list = call.params.list(name);
-        list.extend(both.iter().cloned());
-        list
+/// Fields that are shown one by one: `fields` where a kind has no list of its own.
+pub(super) fn fields<E: Env>(call: &Call<'_, E>) -> FieldWish {
+    let of = |name: &str| match call.params.text(name) {
+        Some(_) => call.params.list(name),
+        None => call.params.list("fields"),
     };
     FieldWish {
         fielddata: of("fielddata_fields"),

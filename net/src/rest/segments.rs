@@ -34,7 +34,7 @@ pub(super) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 for segment in &row.segments {
                     writer.key(&units::segment_name(segment.id)).begin_object();
                     writer
-                        .field_u64("generation", segment.id)
+                        .field_u64("generation", units::segment_generation(segment.id))
                         .field_u64("num_docs", segment.docs_count)
                         .field_u64("deleted_docs", segment.docs_deleted);
                     Figures::new(writer, call.human).bytes("size", segment.bytes);

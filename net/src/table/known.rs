@@ -390,7 +390,7 @@ pub(super) const CAT_TS: &[Known] = &[flag("ts")];
 pub(super) const CAT_INDICES: &[Known] = &[
     own("expand_wildcards"),
     own("health"),
-    flag("pri").idle(),
+    flag("pri"),
     flag("include_unloaded_segments").idle(),
 ];
 
@@ -423,10 +423,10 @@ pub(super) const NODES: &[Known] = &[flag("flat_settings"), time("timeout").idle
 pub(super) const TIMEOUT: &[Known] = &[time("timeout").idle()];
 
 pub(super) const NODES_STATS: &[Known] = &[
-    text("completion_fields").idle(),
-    text("fielddata_fields").idle(),
-    text("fields").idle(),
-    own("groups").idle(),
+    text("completion_fields"),
+    text("fielddata_fields"),
+    text("fields"),
+    own("groups"),
     flag("include_segment_file_sizes").idle(),
     text("level"),
     time("timeout").idle(),

@@ -44,6 +44,26 @@ fn words_in_memory_and_completions_are_measured() {
             let all = [&["_all", "total"], path].concat();
             crate::place::at(&stats, &all).as_u64().expect("a number")
         };
+        // `_nodes/stats` told none of them, and `_stats` all of `fields` beside those of a list of its own.
+        let nodes = client.good("GET", "/_nodes/stats/indices?fields=a,c", "").await;
+        let node = ["nodes", "AAAAAAAAAAAAAAAAAAAAAA", "indices"];
+        let node = crate::place::at(&nodes, &node);
+        for (path, own) in [
+            (["fielddata", "fields", "a", "memory_size_in_bytes"], true),
+            (["completion", "fields", "c", "size_in_bytes"], true),
+            (["fielddata", "fields", "b", "memory_size_in_bytes"], false),
+        ] {
+            let size = |of: &json::Value| {
+                path.iter().try_fold(of.clone(), |value, key| value.get(key).cloned())
+            };
+            let told = size(node).and_then(|size| size.as_u64());
+            assert_eq!(told.is_some_and(|bytes| bytes > 0), own, "{path:?} {told:?}");
+        }
+        let narrow = "/a/_stats/fielddata,completion?fields=a,c&fielddata_fields=b";
+        let narrow = client.good("GET", narrow, "").await;
+        let of = ["_all", "total", "fielddata", "fields"];
+        let fields = crate::place::at(&narrow, &of).as_object().expect("fields").clone();
+        assert_eq!(fields.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
         let words = told(&["fielddata", "memory_size_in_bytes"]);
         let completions = told(&["completion", "size_in_bytes"]);
         assert!(words > 0 && completions > 0);
@@ -165,5 +185,54 @@ fn small_things_are_as_the_peer_says_them() {
         assert_eq!(client.bad("PUT", "/c1", "").await, told);
         client.good("PUT", "/a/_block/write", "").await;
         assert_eq!(client.bad("PUT", "/a/_clone/d", off).await, told);
+    });
+}
+
+/// The flag changed nothing: on Elasticsearch each column that was asked for and has a twin is followed by it.
+#[test]
+fn columns_are_followed_by_those_of_primaries_where_these_are_wanted() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"a":1}"#).await;
+        for (target, header) in [
+            (
+                "/_cat/indices?v&pri&h=index,ss,docs.count,search.query_total",
+                "index ss pri.ss docs.count search.query_total pri.search.query_total",
+            ),
+            ("/_cat/indices?v&pri=false&h=index,ss", "index ss"),
+        ] {
+            let table = text(&mut client, target).await;
+            let first = table.lines().next().expect("a header");
+            let names: Vec<&str> = first.split_whitespace().collect();
+            assert_eq!(names.join(" "), header, "{target}");
+        }
+        let all = text(&mut client, "/_cat/indices?v&pri").await;
+        assert_eq!(all.matches("pri.").count(), 1, "only what was asked for by name: {all}");
+    });
+}
+
+/// The numbers of segments were one more than what their names say.
+#[test]
+fn a_segment_has_the_number_that_its_name_says() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        for id in 0..12 {
+            client.good("PUT", &format!("/a/_doc/{id}?refresh"), r#"{"a":1}"#).await;
+        }
+        let number = |name: &str| u64::from_str_radix(&name[1..], 36).expect("a number");
+        let rows = text(&mut client, "/_cat/segments?h=segment,generation").await;
+        for row in rows.lines() {
+            let (name, generation) = row.split_once(' ').expect("two words");
+            assert_eq!(generation.trim(), number(name).to_string(), "{rows}");
+        }
+        let told = client.good("GET", "/a/_segments", "").await;
+        let shards = crate::place::at(&told, &["indices", "a", "shards", "0"]);
+        let segments = shards.as_array().expect("copies")[0].get("segments").cloned();
+        let segments = segments.expect("segments");
+        let segments = segments.as_object().expect("by name");
+        assert!(!segments.is_empty());
+        for (name, segment) in segments.iter() {
+            let generation = segment.get("generation").and_then(json::Value::as_u64);
+            assert_eq!(generation, Some(number(name)), "{name}");
+        }
     });
 }

@@ -239,6 +239,17 @@ fn groups_of_the_address_take_the_place_of_those_of_the_body() {
         for (group, searches) in [("g1", 1), ("g2", 2), ("own", 1)] {
             assert_eq!(count(groups, &[group, "query_total"]), searches, "{group}");
         }
+        // Of nodes nobody heard of them.
+        let path = &["nodes", "AAAAAAAAAAAAAAAAAAAAAA", "indices", "search"];
+        let nodes = client.good("GET", "/_nodes/stats/indices?groups=g*", "").await;
+        let groups = at(at(&nodes, path), &["groups"]);
+        assert_eq!(groups.as_object().map(json::Object::len), Some(2), "{groups:?}");
+        assert_eq!(count(groups, &["g2", "query_total"]), 2);
+        let nodes = client.good("GET", "/_nodes/stats/indices?level=indices&groups=own", "").await;
+        let own = at(&nodes, &["nodes", "AAAAAAAAAAAAAAAAAAAAAA", "indices", "indices", "a"]);
+        assert_eq!(count(own, &["search", "groups", "own", "query_total"]), 1);
+        let nodes = client.good("GET", "/_nodes/stats/indices", "").await;
+        assert!(at(&nodes, path).get("groups").is_none());
     });
 }
 

@@ -218,7 +218,7 @@ pub(in crate::rest) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Repl
         left("ip", &[], "ip of node where it lives", |l| l.node.ip.as_str().into()),
         hidden(left("id", &[], "unique id of node where it lives", |l| l.node.id.as_str().into())),
         left("segment", &["seg"], "segment name", |l| units::segment_name(l.segment.id).into()),
-        right("generation", &["g", "gen"], "segment generation", |l| l.segment.id.into()),
+        right("generation", &["g", "gen"], "segment generation", |l| units::segment_generation(l.segment.id).into()),
         right("docs.count", &["dc", "docsCount"], "number of docs in segment", |l| l.segment.docs_count.into()),
         right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in segment", |l| l.segment.docs_deleted.into()),
         right("size", &["si"], "segment size in bytes", |l| Cell::Bytes(l.segment.bytes)),

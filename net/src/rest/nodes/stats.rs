@@ -12,9 +12,10 @@ use json::Writer;
 
 use super::{all_alone, frame, host, is_chosen, pools_of, unknown_metric};
 use crate::call::Call;
-use crate::render::stats::{Figures, SECTIONS, Sections, sections};
+use crate::render::stats::{FieldWish, Figures, SECTIONS, Sections, sections_with};
 use crate::render::units;
 use crate::reply::Reply;
+use crate::rest::index_stats;
 
 /// Sections, in the order in which they are printed.
 const METRICS: [&str; 18] = [
@@ -42,16 +43,25 @@ const METRICS: [&str; 18] = [
 struct Wish<'a> {
     metrics: Vec<&'a str>,
     sections: Sections,
+    fields: FieldWish,
     level: &'a str,
     /// Indices, where the level asks for them.
     rows: Vec<IndexStats>,
+}
+
+impl Wish<'_> {
+    /// Figures of shards as members of the object that is open.
+    fn figures(&self, writer: &mut Writer<'_>, stats: &Stats, human: bool) {
+        sections_with(writer, stats, self.sections, human, &self.fields);
+    }
 }
 
 /// `GET /_nodes/stats` and its kin.
 pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/nodes/stats")?;
     let mut wish = wish(call)?;
-    if wish.level != "node" {
+    let by_group = !wish.fields.groups.is_empty();
+    if wish.level != "node" || by_group {
         let all = IndicesOptions {
             expand_closed: true,
             expand_hidden: true,
@@ -60,11 +70,19 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let action = "cluster:monitor/nodes/stats";
         // The right to ask is the cluster's.
         wish.rows = call.core.index_stats(&Everything, action, "*", all, Closed::Show).await?;
+        if by_group {
+            call.core.fill_groups(&mut wish.rows).await;
+        }
     }
     let info = &call.core.shared().config.info;
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
     let sample = call.core.machine().await;
-    let counts = call.core.node_stats().await;
+    let mut counts = call.core.node_stats().await;
+    if by_group {
+        let shards = wish.rows.iter().flat_map(|row| &row.shards);
+        // What is no more counts under no name, as on Elasticsearch.
+        counts.groups = Stats::sum(shards.filter_map(|shard| shard.standing.stats())).groups;
+    }
     Ok(call.json(200, |writer| {
         frame(call, writer, chosen, |writer, info| {
             writer.key("timestamp").i64(call.now_ms());
@@ -129,7 +147,8 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
             "level parameter must be one of [node] or [indices] or [shards] but was [{asked}]"
         )));
     };
-    Ok(Wish { metrics, sections, level, rows: Vec::new() })
+    let fields = index_stats::fields(call);
+    Ok(Wish { metrics, sections, fields, level, rows: Vec::new() })
 }
 
 fn section<E: Env>(
@@ -143,7 +162,7 @@ fn section<E: Env>(
     match metric {
         "indices" => {
             writer.key("indices").begin_object();
-            sections(writer, counts, wish.sections, call.human);
+            wish.figures(writer, counts, call.human);
             by_level(writer, wish, info, call.human);
             writer.end_object();
         }
@@ -239,7 +258,7 @@ fn by_level(writer: &mut Writer<'_>, wish: &Wish<'_>, info: &NodeInfo, human: bo
         writer.key(&row.index.name);
         if wish.level == "indices" {
             writer.begin_object();
-            sections(writer, &row.sum(), wish.sections, human);
+            wish.figures(writer, &row.sum(), human);
             writer.end_object();
             continue;
         }
@@ -250,7 +269,7 @@ fn by_level(writer: &mut Writer<'_>, wish: &Wish<'_>, info: &NodeInfo, human: bo
             writer.key("routing").begin_object().field_str("state", shard.standing.as_str());
             writer.field_bool("primary", true).field_str("node", &info.id);
             writer.key("relocating_node").null().end_object();
-            sections(writer, stats, wish.sections, human);
+            wish.figures(writer, stats, human);
             writer.end_object().end_object();
         }
         writer.end_array();
