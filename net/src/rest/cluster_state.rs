@@ -36,6 +36,8 @@ const METRICS: [&str; 8] = [
 struct Wish<'a> {
     metrics: &'a str,
     indices: Vec<Arc<Index>>,
+    /// Those whose blocks are told: all that the caller may know of, whichever are named.
+    blocked: Vec<Arc<Index>>,
     /// Only some indices were named.
     narrowed: bool,
     flat: bool,
@@ -82,7 +84,11 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let action = "cluster:monitor/state";
     let indices = call.core.named_indices(call.gate, action, expression, options).await?;
     let flat = call.params.flag("flat_settings", false)?;
-    let wish = Wish { metrics, indices, narrowed, flat };
+    let blocked = match narrowed && metrics.split(',').any(|it| matches!(it, "blocks" | "_all")) {
+        true => call.core.named_indices(call.gate, action, "*", all).await?,
+        false => indices.clone(),
+    };
+    let wish = Wish { metrics, indices, blocked, narrowed, flat };
     let mut out = Vec::with_capacity(1024 * wish.indices.len());
     let mut writer = Writer::new(&mut out);
     writer.begin_object();
@@ -214,7 +220,7 @@ fn blocks(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
         (!index.open).then_some(closed).into_iter().chain(set).collect()
     };
     let blocked: Vec<(&Arc<Index>, Vec<Block>)> = wish
-        .indices
+        .blocked
         .iter()
         .map(|index| (index, of_index(index)))
         .filter(|(_, blocks)| !blocks.is_empty())
@@ -429,7 +435,8 @@ pub(super) async fn write_rerouted<E: Env>(
     let options =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let indices = call.core.named_indices(call.gate, "cluster:admin/reroute", "*", options).await?;
-    let wish = Wish { metrics, indices, narrowed: false, flat: false };
+    let blocked = indices.clone();
+    let wish = Wish { metrics, indices, blocked, narrowed: false, flat: false };
     writer.key("state").begin_object();
     writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
     body(call, writer, &wish).await;

@@ -79,6 +79,7 @@ mod security;
 mod shown;
 mod since;
 mod slow;
+mod state;
 mod streams;
 mod taken_back;
 mod tells;
