@@ -22,6 +22,8 @@ struct Judged {
     why: String,
     /// Of one that is refused: what the caller is told who does not ask for reasons.
     refused: Option<Error>,
+    /// Of one that gives up a copy: of which shard.
+    gives_up: Option<Copied>,
 }
 
 /// Told where the answer shows the state, which it does unless nothing of it is asked for.
@@ -80,15 +82,30 @@ async fn commands<E: Env>(call: &Call<'_, E>, explain: bool) -> Result<Vec<Judge
         false => read::commands(&fail::spanned_tree(content)?),
     };
     let commands = call.read(read).await?;
-    let judge = |command: read::Command| judge(call, &command.name, command.fields, explain);
+    // One after the other, as they would be done: a copy that was given up is not there for those that follow.
+    let mut given_up = Vec::new();
+    let judge = |command: read::Command| {
+        let judged = judge(call, &command.name, command.fields, &given_up, explain)?;
+        given_up.extend(judged.gives_up.clone());
+        Ok(judged)
+    };
     commands.into_iter().map(judge).collect()
 }
+
+/// A shard: its index and its number.
+type Copied = (String, i64);
 
 /// Can a command be done, and why not? Who asks to `explain` is told of more by a decision.
 ///
 /// # Errors
 /// What is wrong with a command that no decision tells of.
-fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object, explain: bool) -> Result<Judged> {
+fn judge<E: Env>(
+    call: &Call<'_, E>,
+    name: &str,
+    fields: Object,
+    given_up: &[Copied],
+    explain: bool,
+) -> Result<Judged> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let index_name = text("index");
     let number = fields.get("shard").and_then(Value::as_i64).unwrap_or(-1);
@@ -113,6 +130,7 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object, explain: bool) 
         decider,
         why,
         refused,
+        gives_up: None,
     };
     let index = call.core.state().index(&index_name).cloned();
     let missing = index.is_none() && name != "move";
@@ -134,7 +152,9 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object, explain: bool) 
     let here =
         format!("{{{}}}{{{}}}{{{}}}{{{}}}", info.name, info.id, info.id, info.transport_address);
     let copy = format!("[{index_name}][{number}]");
-    let known = index.as_ref().and_then(|index| {
+    let is_gone = || given_up.iter().any(|(index, at)| *index == index_name && *at == number);
+    let known = index.as_ref().filter(|_| !matches!(name, "cancel" | "move") || !is_gone());
+    let known = known.and_then(|index| {
         let number = u32::try_from(number).ok()?;
         (number < index.settings.shard_count()).then_some((&**index, number))
     });
@@ -153,7 +173,8 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object, explain: bool) 
     let why = match (name, known) {
         ("cancel", Some(_)) if is_started && flag("allow_primary") => {
             let why = format!("shard {number} on node {here} can be cancelled");
-            return Ok(judged(fields, why, None));
+            let gives_up = Some((index_name, number));
+            return Ok(Judged { gives_up, ..judged(fields, why, None) });
         }
         ("cancel", Some(_)) if is_started => {
             format!("can't cancel {copy} on node {here}, shard is primary and started")

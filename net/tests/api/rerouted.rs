@@ -59,6 +59,35 @@ fn a_primary_is_given_up_where_that_is_allowed() {
     });
 }
 
+/// Both were done: what the first gives up was there for the second.
+#[test]
+fn a_primary_is_given_up_once() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":2}}"#).await;
+        let node = node_of(&mut client).await;
+        let cancel = |shard: i64| {
+            json!({"cancel": {
+                "index": "a", "shard": shard, "node": (node.as_str()), "allow_primary": true,
+            }})
+        };
+        let all = |commands: Vec<Value>| json::to_string(&json!({"commands": commands}));
+        client.good("POST", "/_cluster/reroute", &all(vec![cancel(0), cancel(1)])).await;
+        let shift = json!({"move": {
+            "index": "a", "shard": 0, "from_node": (node.as_str()), "to_node": (node.as_str()),
+        }});
+        for (then, words) in [
+            (cancel(0), "[cancel_allocation] can't cancel [a][0], failed to find it on node {"),
+            (shift, "[move_allocation] can't move [a][0], failed to find it on node {"),
+            (cancel(-1), "[cancel_allocation] can't cancel [a][-1], failed to find it on node {"),
+        ] {
+            let refused =
+                client.bad("POST", "/_cluster/reroute", &all(vec![cancel(0), then])).await;
+            let words = format!("400 illegal_argument_exception: {words}");
+            assert!(refused.starts_with(&words), "{refused}");
+        }
+    });
+}
+
 /// The index was 404, with reasons or without.
 #[test]
 fn what_is_not_there_is_not_moved() {
