@@ -10,11 +10,13 @@ use crate::call::Call;
 use crate::params::flag;
 use crate::reply::Reply;
 
+mod usage;
+
 /// Features of Elasticsearch, by name: is it there, and is it on?
-fn features(security: bool) -> [(&'static str, bool, bool); 26] {
+fn features(security: bool) -> [(&'static str, bool, bool); 27] {
     [
         ("aggregate_metric", false, false),
-        ("analytics", false, false),
+        ("analytics", true, true),
         ("archive", false, false),
         ("ccr", false, false),
         ("data_streams", true, true),
@@ -37,6 +39,7 @@ fn features(security: bool) -> [(&'static str, bool, bool); 26] {
         ("spatial", false, false),
         ("sql", false, false),
         ("transform", false, false),
+        ("universal_profiling", false, false),
         ("voting_only", false, false),
         ("watcher", false, false),
     ]
@@ -123,14 +126,11 @@ fn write_features(writer: &mut Writer<'_>, security: bool) {
     }
 }
 
-/// `GET /_xpack/usage`: what is there and on; counters only where something counts.
+/// `GET /_xpack/usage`.
 pub(super) fn xpack_usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/xpack/usage")?;
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        write_features(writer, call.security.is_some());
-        writer.end_object();
-    }))
+    let usage = usage::usage(call);
+    Ok(call.json(200, |writer| _ = writer.value(&usage)))
 }
 
 /// `GET /_features`: those that keep state which could be reset: none.

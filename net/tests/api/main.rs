@@ -86,6 +86,7 @@ mod tells;
 mod templates;
 mod twins;
 mod unseen;
+mod usage;
 mod validated;
 mod warned;
 mod watch;
