@@ -111,6 +111,18 @@ impl<E: Env> Call<'_, E> {
         Ok(Bytes::from(json))
     }
 
+    /// A body came, and there is nothing in it: an empty `source`, or blanks. Elasticsearch's parsers meet their end
+    /// at once, where without any body they are not asked.
+    ///
+    /// # Errors
+    /// As [`Call::content`].
+    pub fn is_blank(&self) -> Result<bool> {
+        Ok(match self.body.is_empty() {
+            true => self.params.text("source") == Some("") && self.content()?.is_empty(),
+            false => self.body.iter().all(u8::is_ascii_whitespace),
+        })
+    }
+
     /// What `read` makes of [`Call::content`], which may be empty. A long one is read on a worker, so
     /// whatever goes through the whole of it belongs into `read`.
     ///

@@ -176,6 +176,19 @@ fn place_in(
     member.map_or(json::Place { line: 1, column: 1 }, of)
 }
 
+/// 400 of a parser of queries that looks for an object in a body in which there is nothing: in these words.
+pub fn nothing(reason: &str) -> Error {
+    let mut error = Error::new(400, "parsing_exception", reason);
+    error.meta = vec![("line".into(), 1.into()), ("col".into(), 0.into())];
+    error
+}
+
+/// The same of the parser of this name.
+pub fn nothing_for(parser: &str) -> Error {
+    let reason = format!("[1:0] [{parser}] Expected START_OBJECT but was: null");
+    Error::new(400, "x_content_parse_exception", reason)
+}
+
 /// 400 for a key that no parser of that name knows, at its place.
 pub fn unknown_field(parser: &str, key: &str, at: json::Place) -> Error {
     Error::new(400, "x_content_parse_exception", format!("{at} [{parser}] unknown field [{key}]"))

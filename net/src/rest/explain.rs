@@ -1,9 +1,9 @@
 //! `_explain` of one document, and `_validate/query`.
 
-use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::explain::{ExplainCall, ExplainReply, ValidateCall, ValidateReply};
 use engine::ops::search::SearchCall;
+use engine::{Error, Result};
 use env::Env;
 use json::Writer;
 use search::dsl::COUNT_PARAMS;
@@ -52,6 +52,9 @@ fn explained(writer: &mut Writer<'_>, reply: &ExplainReply) {
 
 /// `GET|POST /_validate/query`, `/{index}/_validate/query`.
 pub(super) async fn validate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if call.is_blank()? {
+        return Err(Error::validation(&["query cannot be null"]));
+    }
     let base = IndicesOptions { allow_no_indices: false, ..IndicesOptions::default() };
     let search = SearchCall {
         indices: call.indices().to_owned(),

@@ -165,6 +165,9 @@ pub(super) async fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET|POST /_analyze`, `/{index}/_analyze`.
 pub(super) async fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if call.is_blank()? {
+        return Err(fail::nothing_for("analyze_request"));
+    }
     let read = |content: &Bytes| match content.is_empty() {
         true => Err(Error::parse("request body or source parameter is required")),
         false => fail::tree(content),

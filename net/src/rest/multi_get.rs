@@ -17,6 +17,9 @@ use crate::reply::Reply;
 /// `GET|POST /_mget`, `/{index}/_mget`.
 pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     preference(call)?;
+    if call.is_blank()? {
+        return Err(fail::nothing("unexpected token [null], expected [START_OBJECT]"));
+    }
     if call.content()?.is_empty() {
         return Err(Error::parse("request body or source parameter is required"));
     }

@@ -33,6 +33,9 @@ pub(super) async fn multi_search_by<E: Env>(
 ) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
+    if content.is_empty() && call.is_blank()? {
+        return Err(Error::validation(&["no requests added"]));
+    }
     if content.is_empty() {
         return Err(Error::parse("request body or source parameter is required"));
     }

@@ -30,6 +30,9 @@ struct Judged<'a> {
 
 /// `GET|POST /_rank_eval`, `/{index}/_rank_eval`.
 pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if call.is_blank()? {
+        return Err(fail::nothing_for("rank_eval"));
+    }
     if call.content()?.is_empty() {
         return Err(Error::parse("request body or source parameter is required"));
     }

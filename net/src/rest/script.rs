@@ -183,6 +183,9 @@ impl Template {
 
 /// `GET|POST /_search/template`, `/{index}/_search/template`.
 pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if call.is_blank()? {
+        return Err(fail::nothing_for("search_template"));
+    }
     let body = body(call).await?;
     let mut template = Template::parse(&body, None)?;
     if call.params.flag("profile", false)? {

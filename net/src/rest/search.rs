@@ -8,11 +8,15 @@ use search::dsl::{COUNT_PARAMS, SEARCH_PARAMS};
 
 use super::document::preference;
 use crate::call::Call;
+use crate::fail;
 use crate::render::search::{self as render, Manner};
 use crate::reply::Reply;
 
 /// `GET|POST /_search`, `/{index}/_search`.
 pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if call.is_blank()? {
+        return Err(fail::nothing("Expected [START_OBJECT] but found [null]"));
+    }
     let request = request(call, &SEARCH_PARAMS)?;
     run(call, request).await
 }

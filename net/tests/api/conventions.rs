@@ -286,6 +286,53 @@ fn a_body_may_come_in_the_query() {
     });
 }
 
+/// It was as if there were none: parsers that are asked meet their end, as the peer's tell.
+#[test]
+fn a_body_in_the_query_in_which_there_is_nothing_is_still_one() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"n":1}"#).await;
+        let empty = "source=&source_content_type=application/json";
+        for (target, told) in [
+            ("/a/_search", "400 parsing_exception: Expected [START_OBJECT] but found [null]"),
+            ("/_mget", "400 parsing_exception: unexpected token [null], expected [START_OBJECT]"),
+            (
+                "/_msearch",
+                "400 action_request_validation_exception: Validation Failed: 1: no requests added;",
+            ),
+            (
+                "/a/_validate/query",
+                "400 action_request_validation_exception: Validation Failed: 1: query cannot be null;",
+            ),
+            (
+                "/a/_search/template",
+                "400 x_content_parse_exception: [1:0] [search_template] Expected START_OBJECT but \
+                 was: null",
+            ),
+            (
+                "/a/_rank_eval",
+                "400 x_content_parse_exception: [1:0] [rank_eval] Expected START_OBJECT but was: null",
+            ),
+            (
+                "/_analyze",
+                "400 x_content_parse_exception: [1:0] [analyze_request] Expected START_OBJECT but \
+                 was: null",
+            ),
+        ] {
+            let refused = client.bad("GET", &format!("{target}?{empty}"), "").await;
+            assert_eq!(refused, told, "{target}");
+        }
+        let counted = client.good("GET", &format!("/a/_count?{empty}"), "").await;
+        assert_eq!(at(&counted, &["count"]).as_u64(), Some(1));
+        let refused = client.call("POST", "/a/_search", " ").await;
+        let refused = value(&refused);
+        let place = ["line", "col"].map(|key| at(&refused, &["error", key]).as_u64());
+        assert_eq!(place, [Some(1), Some(0)]);
+        let untyped = client.bad("GET", "/a/_search?source=", "").await;
+        assert!(untyped.starts_with("500 illegal_state_exception: source and"), "{untyped}");
+        client.good("POST", "/a/_search", "").await;
+    });
+}
+
 #[test]
 fn the_node_describes_itself() {
     with_node(|mut client| async move {
