@@ -38,6 +38,8 @@ fn what_clients_take_for_granted_is_there() {
             at(&info, &["features", "universal_profiling"]),
             &json!({"available": false, "enabled": false})
         );
+        let never = at(&info, &["license", "expiry_date_in_millis"]);
+        assert_eq!(never.as_u64(), Some(9_223_372_005_318_775_807));
         let usage = client.good("GET", "/_xpack/usage", "").await;
         for (feature, needed) in NEEDED {
             for path in ["available", "enabled"].iter().chain(needed) {
