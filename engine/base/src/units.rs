@@ -53,7 +53,12 @@ pub fn time(name: &str, text: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// Reads `512mb`, `1.5kb`, `100b`, a bare `0`; `None` for `-1`. Powers of 1024.
+/// Is this the text of no size, with its unit?
+pub fn is_no_size(text: &str) -> bool {
+    text == "-1b" || text == "-1B"
+}
+
+/// Reads `512mb`, `1.5kb`, `100b`, a bare `0`; `None` for `-1` and `-1b`. Powers of 1024.
 ///
 /// # Errors
 /// The whole sentence, with the name of what was set.
@@ -62,6 +67,7 @@ pub fn bytes(name: &str, text: &str) -> Result<Option<u64>, String> {
     let plain = text.trim().to_ascii_lowercase();
     match plain.as_str() {
         "-1" => return Ok(None),
+        _ if is_no_size(text) => return Ok(None),
         "0" => return Ok(Some(0)),
         _ => {}
     }
@@ -71,12 +77,10 @@ pub fn bytes(name: &str, text: &str) -> Result<Option<u64>, String> {
     let number: f64 = number.parse().map_err(|_| sentence.clone())?;
     let bytes = number * (1u64 << shift) as f64;
     if !bytes.is_finite() || bytes >= i64::MAX as f64 {
-        return Err(format!("{sentence} as a size in bytes: the size is too large"));
+        return Err(format!("{sentence} as a size in bytes"));
     }
     if bytes < 0.0 {
-        return Err(format!(
-            "{sentence} as a size in bytes: Values less than -1 bytes are not supported: {text}"
-        ));
+        return Err(format!("{sentence} as a size in bytes"));
     }
     Ok(Some(bytes as u64))
 }

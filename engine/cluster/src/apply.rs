@@ -74,7 +74,7 @@ fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State
         Command::PutSettings { uuids, settings, preserve, rules } => {
             put_settings(state, uuids, settings, (*preserve, *rules), at_ms)
         }
-        Command::SetOpen { uuids, open } => set_open(state, uuids, *open, at_ms),
+        Command::SetOpen { uuids, open, rules } => set_open(state, uuids, (*open, *rules), at_ms),
         Command::EndCopy { uuid } => end_copy(state, *uuid),
         Command::NoteRollover { uuid, target, rollover } => {
             note_rollover(state, *uuid, target, rollover)
@@ -112,8 +112,8 @@ fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State
             }
             Ok(State { scripts: Arc::new(scripts), version: state.version + 1, ..state.clone() })
         }
-        Command::PutClusterSettings { persistent, transient } => {
-            put_cluster_settings(state, persistent, transient)
+        Command::PutClusterSettings { persistent, transient, rules } => {
+            put_cluster_settings(state, (persistent, transient), *rules)
         }
         Command::AddVotingExclusions { nodes, most } => {
             let mut all = state.voting_exclusions.to_vec();
@@ -255,15 +255,24 @@ fn put_settings(
     Ok(replace(state, changed, false))
 }
 
-fn put_cluster_settings(state: &State, persistent: &Value, transient: &Value) -> Result<State> {
-    let settings = state.settings.update(persistent, transient)?;
+fn put_cluster_settings(
+    state: &State,
+    (persistent, transient): (&Value, &Value),
+    rules: Rules,
+) -> Result<State> {
+    let settings = state.settings.update_by(rules, persistent, transient)?;
     if settings == *state.settings {
         return Ok(state.clone());
     }
     Ok(State { settings: Arc::new(settings), version: state.version + 1, ..state.clone() })
 }
 
-fn set_open(state: &State, uuids: &[[u8; 16]], open: bool, at_ms: Option<i64>) -> Result<State> {
+fn set_open(
+    state: &State,
+    uuids: &[[u8; 16]],
+    (open, rules): (bool, Rules),
+    at_ms: Option<i64>,
+) -> Result<State> {
     let changed = all(state, uuids)?
         .into_iter()
         .filter(|index| index.open != open)
@@ -271,9 +280,17 @@ fn set_open(state: &State, uuids: &[[u8; 16]], open: bool, at_ms: Option<i64>) -
             let mut settings = (*index.settings).clone();
             // As Elasticsearch marks what it closed in order.
             settings.set_verified_before_close(!open);
-            // All copies are made anew.
-            let (turned_ms, added) = (at_ms, Arc::default());
-            Index { open, settings: Arc::new(settings), turned_ms, added, ..(**index).clone() }
+            // That mark is a setting, too.
+            let counts = rules == Rules::Now && settings != *index.settings;
+            Index {
+                open,
+                settings: Arc::new(settings),
+                settings_version: index.settings_version + u64::from(counts),
+                turned_ms: at_ms,
+                // All copies are made anew.
+                added: Arc::default(),
+                ..(**index).clone()
+            }
         })
         .collect();
     Ok(replace(state, changed, false))

@@ -13,12 +13,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use base::units;
+use base::units::{self, is_no_size};
 use json::{Object, Value};
 
 use crate::cluster_settings_table::{TABLE, find};
+use crate::command::Rules;
 use crate::error::{Error, Result};
-use crate::settings::{Share, addresses, check_text, flatten as flat, no_text, place, similarity};
+use crate::settings::{
+    Share, addresses, check_text, flatten as flat, no_text, place, similarity, takes_sizes,
+};
 use crate::settings_table::{Kind, Type};
 
 /// May the whole cluster have a setting of this name, set while it runs?
@@ -60,9 +63,17 @@ impl ClusterSettings {
     /// # Errors
     /// A setting that is unknown, one of a node, a value that cannot be read.
     pub fn update(&self, persistent: &Value, transient: &Value) -> Result<Self> {
+        self.update_by(Rules::Now, persistent, transient)
+    }
+
+    /// As [`ClusterSettings::update`], by these rules.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn update_by(&self, rules: Rules, persistent: &Value, transient: &Value) -> Result<Self> {
         let settings = Self {
-            persistent: changed(&self.persistent, "persistent", persistent)?,
-            transient: changed(&self.transient, "transient", transient)?,
+            persistent: changed(&self.persistent, ("persistent", rules), persistent)?,
+            transient: changed(&self.transient, ("transient", rules), transient)?,
         };
         settings.check_watermarks()?;
         settings.check_headrooms()?;
@@ -214,6 +225,9 @@ impl ClusterSettings {
             .map(|known| {
                 let value = match known.ty {
                     Type::List if known.default.is_empty() => Value::Array(Vec::new()),
+                    Type::List if known.default.contains(',') => {
+                        Value::Array(known.default.split(',').map(Value::from).collect())
+                    }
                     _ => Value::from(known.default),
                 };
                 (known.name.to_owned(), value)
@@ -289,7 +303,7 @@ pub fn check_patterns(update: &Value) -> Result<()> {
 /// Before the names of settings that an older version took.
 const ARCHIVED: &str = "archived.";
 
-fn changed(layer: &Layer, title: &str, update: &Value) -> Result<Layer> {
+fn changed(layer: &Layer, (title, rules): (&str, Rules), update: &Value) -> Result<Layer> {
     let mut layer = layer.clone();
     for (name, value) in flatten(update)? {
         if value.is_null() && name.contains('*') {
@@ -301,7 +315,7 @@ fn changed(layer: &Layer, title: &str, update: &Value) -> Result<Layer> {
             layer.remove(&name);
             continue;
         }
-        check(title, &name, &value)?;
+        check((title, rules), &name, &value)?;
         if value.is_null() {
             layer.remove(&name);
         } else {
@@ -311,8 +325,12 @@ fn changed(layer: &Layer, title: &str, update: &Value) -> Result<Layer> {
     Ok(layer)
 }
 
-fn check(title: &str, name: &str, value: &Value) -> Result<()> {
-    let Some(known) = find(name) else {
+/// Settings that [`Rules::Before`] does not know.
+const SINCE_7: [&str; 1] = ["cluster.indices.validate_ignored_dot_patterns"];
+
+fn check((title, rules): (&str, Rules), name: &str, value: &Value) -> Result<()> {
+    let is_new = rules == Rules::Before && SINCE_7.contains(&name);
+    let Some(known) = find(name).filter(|_| !is_new) else {
         let near = TABLE
             .iter()
             .map(|known| (similarity(name, known.name), known.name))
@@ -328,6 +346,11 @@ fn check(title: &str, name: &str, value: &Value) -> Result<()> {
     }
     match value {
         Value::Null => Ok(()),
+        // As a whole text it stands for no size at all.
+        Value::String(text) if is_no_size(text) && takes_sizes(known.ty) => match rules {
+            Rules::Before => Err(no_text(known, name, value)),
+            Rules::Now => check_text(known, "-1"),
+        },
         Value::String(text) => {
             check_text(known, text)?;
             if known.name.ends_with('.') { addresses(name, text) } else { Ok(()) }
@@ -336,6 +359,12 @@ fn check(title: &str, name: &str, value: &Value) -> Result<()> {
         // Of a family whose names are the caller's, those that end so are lists.
         Value::Array(hosts) if known.name == "cluster.remote." && name.ends_with(".seeds") => {
             hosts.iter().filter_map(Value::as_str).try_for_each(|host| addresses(name, host))
+        }
+        // A text is read of a list as Java prints it, which any text setting takes; those that choose nodes read
+        // lists.
+        Value::Array(items) if known.ty == Type::Text && rules == Rules::Now => {
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.filter(|_| known.name.ends_with('.')).try_for_each(|text| addresses(name, text))
         }
         other => Err(no_text(known, name, other)),
     }

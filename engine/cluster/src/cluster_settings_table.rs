@@ -28,6 +28,9 @@ const AT_LEAST_0: Type = FloatIn(0.0, f64::MAX);
 const ENABLE: Type = AnyCase(&["all", "primaries", "new_primaries", "none"]);
 const REBALANCE: Type = AnyCase(&["all", "primaries", "replicas", "none"]);
 
+/// Names with a dot in front that are not warned of.
+const DOT_PATTERNS: &str = r"\.ml-state-\d+,\.slo-observability\.sli-v\d+.*,\.slo-observability\.summary-v\d+.*,\.entities\.v\d+\.latest\..*,\.monitoring-es-8-.*,\.monitoring-logstash-8-.*,\.monitoring-kibana-8-.*,\.monitoring-beats-8-.*,\.monitoring-ent-search-8-.*";
+
 /// All of them, sorted by name.
 pub(crate) const TABLE: &[Known] = &[
     cluster("action.auto_create_index", List, "true"),
@@ -38,6 +41,7 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("cluster.blocks.read_only_allow_delete", Bool, "false"),
     cluster("cluster.indices.close.enable", Bool, "true"),
     node("cluster.indices.tombstones.size", INT, "500"),
+    cluster("cluster.indices.validate_ignored_dot_patterns", List, DOT_PATTERNS),
     cluster("cluster.info.update.interval", TimeFrom("10s"), "30s"),
     cluster("cluster.info.update.timeout", TIME, "15s"),
     node("cluster.initial_master_nodes", List, ""),

@@ -7,7 +7,8 @@
 //! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
 //! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`,
 //! `mark_stream` and `add_voting_exclusions`; version 5 the command `roll_alias`;
-//! version 6 the key `rules` of `put_settings`. Versions before are read: what they lack is as where there is none.
+//! version 6 the key `rules` of `put_settings`; version 7 the same of `put_cluster_settings` and `set_open`.
+//! Versions before are read: what they lack is as where there is none.
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
@@ -29,10 +30,13 @@ use whole::{read_state, read_stream, write_state};
 
 /// The version of both forms that is written. It rises with each key and each command: whoever does not
 /// know them must refuse the whole, and not read it as damaged or pass them over.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
-/// The rules of today by which settings are changed, as they are written.
+/// The rules of today by which settings of indices are changed, as they are written.
 const RULES: u64 = 6;
+
+/// Those by which settings of the cluster are changed, and indices opened and closed.
+const OTHER_RULES: u64 = 7;
 
 type Result<T> = std::result::Result<T, Decode>;
 
@@ -129,6 +133,23 @@ fn pairs(value: &Value, key: &str) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
+/// A command that says by which rules it is done; those of before say nothing.
+fn ruled(mut body: Value, rules: Rules, number: u64) -> Value {
+    if let (Rules::Now, Value::Object(members)) = (rules, &mut body) {
+        members.insert("rules", number);
+    }
+    body
+}
+
+/// By which rules this command is done, of which these are today's.
+fn rules(body: &Value, number: u64) -> Result<Rules> {
+    match body.get("rules").map(Value::as_u64) {
+        None => Ok(Rules::Before),
+        Some(told) if told == Some(number) => Ok(Rules::Now),
+        Some(_) => Err(damaged("[rules] is unknown")),
+    }
+}
+
 fn insert_created(body: &mut Value, created_ms: Option<i64>) {
     if let (Some(created_ms), Value::Object(members)) = (created_ms, body) {
         members.insert("created_ms", created_ms);
@@ -165,24 +186,21 @@ fn command_json(command: &Command) -> Value {
             ("add_fields", object([("deltas", Value::Array(list))]))
         }
         Command::PutSettings { uuids, settings, preserve, rules } => {
-            let mut body = object([
+            let body = object([
                 ("uuids", uuids_json(uuids)),
                 ("settings", settings.clone()),
                 ("preserve", (*preserve).into()),
             ]);
-            if let (Rules::Now, Value::Object(members)) = (rules, &mut body) {
-                members.insert("rules", RULES);
-            }
-            ("put_settings", body)
+            ("put_settings", ruled(body, *rules, RULES))
         }
         Command::PutScript { id, script } => {
             ("put_script", object([("id", id.into()), ("script", script.clone())]))
         }
         Command::DeleteScript { id } => ("delete_script", object([("id", id.into())])),
-        Command::PutClusterSettings { persistent, transient } => (
-            "put_cluster_settings",
-            object([("persistent", persistent.clone()), ("transient", transient.clone())]),
-        ),
+        Command::PutClusterSettings { persistent, transient, rules } => {
+            let both = [("persistent", persistent.clone()), ("transient", transient.clone())];
+            ("put_cluster_settings", ruled(object(both), *rules, OTHER_RULES))
+        }
         Command::AddVotingExclusions { nodes, most } => (
             "add_voting_exclusions",
             object([("nodes", pairs_json(nodes)), ("most", (*most).into())]),
@@ -190,8 +208,9 @@ fn command_json(command: &Command) -> Value {
         Command::SetVotingExclusions { nodes } => {
             ("set_voting_exclusions", object([("nodes", pairs_json(nodes))]))
         }
-        Command::SetOpen { uuids, open } => {
-            ("set_open", object([("uuids", uuids_json(uuids)), ("open", (*open).into())]))
+        Command::SetOpen { uuids, open, rules } => {
+            let body = object([("uuids", uuids_json(uuids)), ("open", (*open).into())]);
+            ("set_open", ruled(body, *rules, OTHER_RULES))
         }
         Command::EndCopy { uuid } => ("end_copy", object([("uuid", uuid_text(*uuid).into())])),
         Command::NoteRollover { uuid, target, rollover } => (
@@ -429,11 +448,7 @@ fn read_command(value: &Value) -> Result<Command> {
             uuids: uuids(body)?,
             settings: part(body, "settings")?.clone(),
             preserve: flag(body, "preserve")?,
-            rules: match body.get("rules").map(Value::as_u64) {
-                None => Rules::Before6,
-                Some(Some(RULES)) => Rules::Now,
-                Some(_) => return Err(damaged("[rules] is unknown")),
-            },
+            rules: rules(body, RULES)?,
         },
         "put_script" => Command::PutScript {
             id: text(body, "id")?.to_owned(),
@@ -443,13 +458,18 @@ fn read_command(value: &Value) -> Result<Command> {
         "put_cluster_settings" => Command::PutClusterSettings {
             persistent: part(body, "persistent")?.clone(),
             transient: part(body, "transient")?.clone(),
+            rules: rules(body, OTHER_RULES)?,
         },
         "add_voting_exclusions" => Command::AddVotingExclusions {
             nodes: pairs(body, "nodes")?,
             most: part(body, "most")?.as_u64().ok_or_else(|| damaged("[most] is no number"))?,
         },
         "set_voting_exclusions" => Command::SetVotingExclusions { nodes: pairs(body, "nodes")? },
-        "set_open" => Command::SetOpen { uuids: uuids(body)?, open: flag(body, "open")? },
+        "set_open" => Command::SetOpen {
+            uuids: uuids(body)?,
+            open: flag(body, "open")?,
+            rules: rules(body, OTHER_RULES)?,
+        },
         "end_copy" => Command::EndCopy { uuid: uuid(body, "uuid")? },
         "note_rollover" => Command::NoteRollover {
             uuid: uuid(body, "uuid")?,

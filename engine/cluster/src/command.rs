@@ -55,6 +55,8 @@ pub enum Command {
         uuids: Vec<[u8; 16]>,
         /// Open or closed.
         open: bool,
+        /// How it is counted.
+        rules: Rules,
     },
     /// All documents were copied into an index that was made from another: it serves from now on.
     EndCopy {
@@ -183,6 +185,8 @@ pub enum Command {
         persistent: Value,
         /// Those that do not.
         transient: Value,
+        /// How they are judged.
+        rules: Rules,
     },
     /// Says of more nodes that they shall have no vote.
     AddVotingExclusions {
@@ -207,12 +211,14 @@ pub enum Command {
     },
 }
 
-/// By which rules settings are changed: a log is done again as it was done at first.
+/// By which rules settings are changed, and indices opened and closed: a log is done again as it was done at first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
-    /// Those of logs before version 6: limits of mappings are numbers of 32 bits, and `index.fielddata.cache` is
-    /// set at creation only.
-    Before6,
+    /// Those of logs before them. Of an index: limits of mappings are numbers of 32 bits, and
+    /// `index.fielddata.cache` is set at creation only (before version 6). Of the cluster: no list is taken for a
+    /// text, `-1b` is no size, and fewer names are known; who opens or closes changes no setting that counts
+    /// (before version 7).
+    Before,
     /// Those of today.
     #[default]
     Now,

@@ -104,7 +104,7 @@ impl Left {
                 }
             }
             Command::PutLegacyTemplate { template, .. } => self.part(&template.part),
-            Command::PutClusterSettings { persistent, transient } => {
+            Command::PutClusterSettings { persistent, transient, .. } => {
                 self.value(persistent);
                 self.value(transient);
             }

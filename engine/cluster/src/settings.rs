@@ -25,7 +25,7 @@ pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check, check_by};
 pub(crate) use check::{check_text, no_text, similarity};
 pub use read::{flatten, prefixed};
-pub(crate) use values::{Share, addresses, fraction as fraction_as};
+pub(crate) use values::{Share, addresses, fraction as fraction_as, takes_sizes};
 
 /// Beginnings of the settings that a mapping is made with.
 const ASKED_BY_MAPPINGS: [&str; 6] = [

@@ -106,7 +106,9 @@ impl<E: Env> Keeper<E> {
             let mut all = json::Object::new();
             all.insert("*", json::Value::Null);
             let (persistent, transient) = (json::Value::Null, json::Value::Object(all));
-            keeper.propose(Command::PutClusterSettings { persistent, transient }).await?;
+            let rules = cluster::Rules::Now;
+            let forget = Command::PutClusterSettings { persistent, transient, rules };
+            keeper.propose(forget).await?;
         }
         keeper.publish_state();
         keeper.remove_orphans().await;

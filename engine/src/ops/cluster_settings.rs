@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use cluster::Command;
+use cluster::{Command, Rules};
 use env::Env;
 use json::Value;
 
@@ -58,7 +58,8 @@ impl<E: Env> Core<E> {
         if !unblocks {
             block::check_cluster(&self.state(), Level::MetadataWrite)?;
         }
-        self.done(Command::PutClusterSettings { persistent, transient }).await?;
+        let rules = Rules::Now;
+        self.done(Command::PutClusterSettings { persistent, transient, rules }).await?;
         fractions.iter().for_each(|(name, text)| deprecated::fraction(gate, name, text));
         Ok(())
     }

@@ -189,11 +189,12 @@ impl<E: Env> Core<E> {
         let open: Vec<[u8; 16]> =
             indices.iter().filter(|index| index.open).map(|index| index.uuid).collect();
         let command = if change.reopen && !open.is_empty() {
-            // One change, so that nobody meets a closed index.
+            // One change, so that nobody meets a closed index; of its settings that one alone is counted.
+            let rules = Rules::Before;
             Command::Batch(vec![
-                Command::SetOpen { uuids: open.clone(), open: false },
+                Command::SetOpen { uuids: open.clone(), open: false, rules },
                 put,
-                Command::SetOpen { uuids: open, open: true },
+                Command::SetOpen { uuids: open, open: true, rules },
             ])
         } else {
             put
@@ -256,7 +257,7 @@ impl<E: Env> Core<E> {
         let names: Vec<String> = open.iter().map(|index| index.name.to_string()).collect();
         if !uuids.is_empty() {
             gate.begins("indices:admin/close", names.clone()).await?;
-            self.done(Command::SetOpen { uuids, open: false }).await?;
+            self.done(Command::SetOpen { uuids, open: false, rules: Rules::Now }).await?;
         }
         Ok(Switched { indices: names })
     }
@@ -281,7 +282,8 @@ impl<E: Env> Core<E> {
         let names = names_of(&indices);
         if !uuids.is_empty() {
             gate.begins("indices:admin/open", names.clone()).await?;
-            self.done(Command::SetOpen { uuids: uuids.clone(), open: true }).await?;
+            let rules = Rules::Now;
+            self.done(Command::SetOpen { uuids: uuids.clone(), open: true, rules }).await?;
         }
         Ok((Switched { indices: names }, uuids.iter().all(|&uuid| self.is_whole(uuid))))
     }

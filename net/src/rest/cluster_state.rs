@@ -284,11 +284,14 @@ async fn metadata<E: Env>(
 
 fn index_metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, index: &Index, flat: bool) {
     let directory = call.core.directory();
+    let mapping_version = index.mapping.version();
+    let changes = mapping_version + index.settings_version + index.aliases_version;
     let settings = if flat { index.settings.to_flat() } else { index.settings.to_nested() };
     writer
         .begin_object()
-        .field_u64("version", index.mapping.version())
-        .field_u64("mapping_version", index.mapping.version())
+        // It rises with each of them.
+        .field_u64("version", changes.saturating_sub(2))
+        .field_u64("mapping_version", mapping_version)
         .field_u64("settings_version", index.settings_version)
         .field_u64("aliases_version", index.aliases_version)
         .field_u64("routing_num_shards", u64::from(index.settings.routing_shard_count()))

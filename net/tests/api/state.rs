@@ -1,8 +1,8 @@
 //! `_cluster/state`: what of it is told of which index.
 
-use json::json;
+use json::{Value, json};
 
-use crate::place::{at, with_node};
+use crate::place::{Client, at, with_node};
 
 /// Of named indices alone the blocks were told; Elasticsearch narrows metadata and routing by names, and no blocks.
 #[test]
@@ -25,5 +25,88 @@ fn blocks_are_those_of_all_indices_whichever_are_named() {
         assert!(state.get("blocks").is_none());
         let indices = at(&state, &["metadata", "indices"]).as_object().expect("by name");
         assert_eq!(indices.keys().collect::<Vec<_>>(), ["a"]);
+    });
+}
+
+/// What the state counts of an index: version, and those of mapping, settings and aliases.
+async fn versions(client: &mut Client) -> [u64; 4] {
+    let state = client.good("GET", "/_cluster/state/metadata?expand_wildcards=all", "").await;
+    let index: &Value = at(&state, &["metadata", "indices", "a"]);
+    ["version", "mapping_version", "settings_version", "aliases_version"]
+        .map(|key| at(index, &[key]).as_u64().expect("a number"))
+}
+
+/// Who closed an index, or opened it, changed nothing that was counted, though a setting came and went; and the
+/// version of an index was that of its mapping.
+#[test]
+fn each_change_of_an_index_is_counted() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        assert_eq!(versions(&mut client).await, [1, 1, 1, 1]);
+        let fields = r#"{"properties":{"n":{"type":"long"}}}"#;
+        for (method, target, body, counted) in [
+            ("PUT", "/a/_mapping", fields, [2, 2, 1, 1]),
+            ("PUT", "/a/_settings", r#"{"index.refresh_interval":"5s"}"#, [3, 2, 2, 1]),
+            ("PUT", "/a/_alias/x", "", [4, 2, 2, 2]),
+            ("POST", "/a/_close", "", [5, 2, 3, 2]),
+            ("POST", "/a/_close", "", [5, 2, 3, 2]),
+            ("POST", "/a/_open", "", [6, 2, 4, 2]),
+            ("PUT", "/a/_settings", r#"{"index.refresh_interval":"5s"}"#, [6, 2, 4, 2]),
+            (
+                "PUT",
+                "/a/_settings?reopen=true",
+                r#"{"index.codec":"best_compression"}"#,
+                [7, 2, 5, 2],
+            ),
+        ] {
+            client.good(method, target, body).await;
+            assert_eq!(versions(&mut client).await, counted, "{method} {target}");
+        }
+    });
+}
+
+/// A list for a text of a family was refused, as was the text of no size with its unit.
+#[test]
+fn settings_of_the_cluster_are_taken_as_elasticsearch_takes_them() {
+    with_node(|mut client| async move {
+        let put = |name: &str, value: Value| {
+            let mut persistent = json::Object::new();
+            persistent.insert(name, value);
+            json::to_string(&json!({"persistent": (Value::Object(persistent))}))
+        };
+        for (name, value) in [
+            ("cluster.routing.allocation.exclude._ip", json!(["10.0.0.1", "10.0.*"])),
+            ("cluster.routing.allocation.include._name", json!(["a", "b"])),
+            ("cluster.indices.validate_ignored_dot_patterns", json!(["\\.a.*"])),
+            ("indices.recovery.max_bytes_per_sec", json!("-1b")),
+        ] {
+            client.good("PUT", "/_cluster/settings", &put(name, value.clone())).await;
+            let kept = client.good("GET", "/_cluster/settings?flat_settings", "").await;
+            assert_eq!(at(&kept, &["persistent", name]), &value, "{name}");
+            client.good("PUT", "/_cluster/settings", &put(name, Value::Null)).await;
+        }
+        let all = "/_cluster/settings?flat_settings&include_defaults";
+        let all = client.good("GET", all, "").await;
+        let patterns = at(&all, &["defaults", "cluster.indices.validate_ignored_dot_patterns"]);
+        let patterns = patterns.as_array().expect("a list");
+        assert_eq!((patterns.len(), patterns[0].as_str()), (9, Some("\\.ml-state-\\d+")));
+        let name = "indices.recovery.max_bytes_per_sec";
+        for (value, told) in [
+            (
+                "-2b",
+                "failed to parse setting [indices.recovery.max_bytes_per_sec] with value [-2b] as a size in bytes",
+            ),
+            (
+                "-1mb",
+                "failed to parse setting [indices.recovery.max_bytes_per_sec] with value [-1mb] as a size in bytes",
+            ),
+        ] {
+            let refused = client.bad("PUT", "/_cluster/settings", &put(name, json!(value))).await;
+            assert_eq!(refused, format!("400 illegal_argument_exception: {told}"));
+        }
+        let wrong = put("cluster.routing.allocation.exclude._ip", json!(["10.0.0.1", "no"]));
+        let refused = client.bad("PUT", "/_cluster/settings", &wrong).await;
+        let told = "invalid IP address [no] for [cluster.routing.allocation.exclude._ip]";
+        assert_eq!(refused, format!("400 illegal_argument_exception: {told}"));
     });
 }

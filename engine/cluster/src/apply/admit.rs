@@ -113,7 +113,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             let changed = uuids.iter().filter_map(|&uuid| after.index_by_uuid(uuid));
             changed.map(|index| Some(&*index.settings)).try_for_each(can_merge)
         }
-        Command::PutClusterSettings { persistent, transient } => {
+        Command::PutClusterSettings { persistent, transient, .. } => {
             after()?;
             [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
         }

@@ -161,7 +161,7 @@ fn a_batch_is_done_whole_or_not_at_all() {
     assert!(matches!(refused(&state, &batch), Error::Exists { .. }));
     let batch = Command::Batch(vec![
         create_command("b", 2, "{}", "{}"),
-        Command::SetOpen { uuids: vec![[1; 16]], open: false },
+        Command::SetOpen { uuids: vec![[1; 16]], open: false, rules: Rules::Now },
     ]);
     let state = done(&state, &batch);
     assert!(state.index("b").is_some());
@@ -297,6 +297,7 @@ fn settings_follow_auto_expand_and_take_patterns_back() {
 #[test]
 fn shards_per_node_are_bounded() {
     let settings = Command::PutClusterSettings {
+        rules: Rules::Now,
         persistent: json::parse(br#"{"cluster.max_shards_per_node":1}"#).expect("JSON"),
         transient: Value::Null,
     };

@@ -59,7 +59,7 @@ pub(super) fn check_by(
     let known = match (find(name), rules) {
         (None, _) => return Err(Refusal::Wrong(unknown(name))),
         (Some(known), Rules::Now) => known,
-        (Some(known), Rules::Before6) => &before_6(*known),
+        (Some(known), Rules::Before) => &before_6(*known),
     };
     if known.ty == Type::Gone && change == Change::Create && !value.is_null() {
         return Err(Refusal::Wrong(Error::Invalid {
@@ -89,6 +89,10 @@ pub(super) fn check_by(
         return Ok(());
     }
     let checked = match value {
+        // Logs hold such settings, which were refused.
+        Value::String(text) if known.ty == Type::Bytes && units::is_no_size(text) => {
+            Err(no_text(known, name, value))
+        }
         Value::String(text) => check_text(known, text),
         Value::Array(_) if known.ty == Type::List => Ok(()),
         other => Err(no_text(known, name, other)),
@@ -110,7 +114,7 @@ pub(crate) fn no_text(known: &Known, name: &str, value: &Value) -> Error {
     })
 }
 
-/// A setting as [`Rules::Before6`] has it.
+/// A setting as [`Rules::Before`] has it.
 fn before_6(known: Known) -> Known {
     match (known.name, known.ty) {
         ("index.fielddata.cache", _) => Known { kind: Kind::Final, ..known },

@@ -153,9 +153,13 @@ pub(super) fn rate(text: &str) -> Result<()> {
 
 /// The text of a value of this type that is a size of a number that is not whole: `1.5gb`.
 pub(crate) fn fraction(ty: Type, value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| takes_sizes(ty) && units::is_fraction(text))
+}
+
+/// Are values of this type sizes?
+pub(crate) fn takes_sizes(ty: Type) -> bool {
     use Type::{Bytes, BytesFrom, Compound, Memory, Watermark};
-    let takes_sizes = matches!(ty, Bytes | BytesFrom(_) | Watermark | Memory | Compound);
-    value.as_str().filter(|text| takes_sizes && units::is_fraction(text))
+    matches!(ty, Bytes | BytesFrom(_) | Watermark | Memory | Compound)
 }
 
 /// A watermark of a disk.

@@ -48,7 +48,11 @@ fn settings_of_a_log_of_before_are_judged_as_they_were() {
     let mut new = NewIndex::new("a", [1; 16], 5);
     new.settings = json(r#"{"fielddata.cache":"none"}"#);
     let state = done(&State::default(), &Command::CreateIndex(new));
-    let closed = done_at(&state, 6, Command::SetOpen { uuids: vec![[1; 16]], open: false });
+    let closed = done_at(
+        &state,
+        6,
+        Command::SetOpen { uuids: vec![[1; 16]], open: false, rules: Rules::Now },
+    );
     let put = |settings: &str, rules: &str| {
         let text = format!(
             r#"{{"put_settings":{{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"settings":{settings},"preserve":false{rules}}}}}"#
@@ -88,15 +92,72 @@ fn settings_of_a_log_of_before_are_judged_as_they_were() {
     assert!(State::decode_command(State::FORMAT, unknown).is_err());
 }
 
+/// What was refused, or was counted as no change, is so again where a log of before has it.
+#[test]
+fn what_logs_before_version_7_say_means_what_it_meant() {
+    let read = |text: &str| {
+        let command = State::decode_command(State::FORMAT, text.as_bytes()).expect("reads");
+        let mut bytes = Vec::new();
+        State::encode_command(&command, &mut bytes);
+        assert_eq!(String::from_utf8_lossy(&bytes), text);
+        command
+    };
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    let version = |state: &State| state.index("a").expect("there").settings_version;
+    for (rules, versions) in [("", [1, 1]), (r#","rules":7"#, [2, 3])] {
+        let turn = |open: bool| {
+            let uuids = r#"["AQEBAQEBAQEBAQEBAQEBAQ"]"#;
+            read(&format!(r#"{{"set_open":{{"uuids":{uuids},"open":{open}{rules}}}}}"#))
+        };
+        let closed = done(&state, &turn(false));
+        let opened = done(&closed, &turn(true));
+        assert_eq!([version(&closed), version(&opened)], versions, "{rules}");
+        // Twice is once.
+        assert_eq!(version(&done(&closed, &turn(false))), versions[0]);
+    }
+    for (name, value) in [
+        ("cluster.routing.allocation.exclude._ip", r#"["10.0.0.1","10.0.0.2"]"#),
+        ("cluster.routing.allocation.exclude._name", r#"["a"]"#),
+        ("cluster.metadata.x", r#"["a"]"#),
+        ("cluster.indices.validate_ignored_dot_patterns", r#"["a"]"#),
+        ("indices.recovery.max_bytes_per_sec", r#""-1b""#),
+    ] {
+        let put = |rules: &str| {
+            read(&format!(
+                r#"{{"put_cluster_settings":{{"persistent":{{"{name}":{value}}},"transient":null{rules}}}}}"#
+            ))
+        };
+        let (after, outcome) = apply(&state, &put(""));
+        assert!(matches!(outcome, Outcome::Refused(_)), "{name}: {outcome:?}");
+        assert_eq!(after.version, state.version);
+        let after = done(&state, &put(r#","rules":7"#));
+        assert_eq!(after.settings.persistent().get(name), Some(&json(value)), "{name}");
+    }
+    let wrong = r#"{"put_cluster_settings":{"persistent":{"cluster.routing.allocation.exclude._ip":["no"]},"transient":null,"rules":7}}"#;
+    let (_, outcome) = apply(&state, &read(wrong));
+    let Outcome::Refused(error) = outcome else { panic!("{outcome:?}") };
+    let told = "invalid IP address [no] for [cluster.routing.allocation.exclude._ip]";
+    assert_eq!(error.to_string(), told);
+    // What an index is made with is judged as ever.
+    let mut made = NewIndex::new("b", [2; 16], 5);
+    made.settings = json(r#"{"translog.retention.size":"-1b"}"#);
+    let (_, outcome) = apply(&state, &Command::CreateIndex(made));
+    assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+}
+
 /// Whoever changes this has changed what is written: the version must rise with it, or a program of before
 /// takes it for damaged, or passes it over.
 #[test]
-fn the_form_of_version_6_is_pinned() {
+fn the_form_of_version_7_is_pinned() {
     let mut new = NewIndex::new("a", [1; 16], 5);
     new.settings = json(r#"{"number_of_replicas":1}"#);
     let state = done(&State::default(), &Command::CreateIndex(new));
     let state = done(&state, &create_command("b", 2, "{}", "{}"));
-    let state = done_at(&state, 6, Command::SetOpen { uuids: vec![[1; 16]], open: false });
+    let state = done_at(
+        &state,
+        6,
+        Command::SetOpen { uuids: vec![[1; 16]], open: false, rules: Rules::Now },
+    );
     let state = done_at(&state, 7, replicas(2));
     let gone = Command::DeleteIndices { uuids: vec![[2; 16]] }.at(8);
     let state = done(&state, &gone);
@@ -108,7 +169,7 @@ fn the_form_of_version_6_is_pinned() {
         r#""index.provided_name":"a","index.routing.allocation.include._tier_preference":"data_content","#,
         r#""index.uuid":"AQEBAQEBAQEBAQEBAQEBAQ","index.verified_before_close":"true","index.version.created":"8536000"},"#,
         r#""mapping":{"version":1,"next_field_no":16,"mappings":{},"field_nos":{}},"#,
-        r#""aliases":{},"open":false,"created_ms":5,"settings_version":2,"aliases_version":1,"copying":false,"#,
+        r#""aliases":{},"open":false,"created_ms":5,"settings_version":3,"aliases_version":1,"copying":false,"#,
         r#""turned_ms":6,"added":[{"count":1,"at_ms":7}]}],"#,
         r#""index_templates":{},"component_templates":{},"legacy_templates":{},"data_streams":[],"#,
         r#""settings":{"persistent":{},"transient":{}},"voting_exclusions":[],"#,
@@ -128,9 +189,14 @@ fn the_form_of_version_6_is_pinned() {
         preserve: false,
         rules: Rules::Now,
     };
+    let open = Command::SetOpen { uuids: vec![[1; 16]], open: true, rules: Rules::Now };
+    let (persistent, transient) = (json(r#"{"search.max_buckets":1}"#), Value::Null);
+    let whole = Command::PutClusterSettings { persistent, transient, rules: Rules::Now };
     let commands = [
         gone,
         put,
+        open,
+        whole,
         Command::UpdateAliases { actions },
         Command::StartStream { name: name.clone(), index: index.clone() },
         Command::MigrateAlias { name: name.clone() },
@@ -155,6 +221,8 @@ fn the_form_of_version_6_is_pinned() {
         [
             r#"{"at":{"now_ms":8,"command":{"delete_indices":{"uuids":["AgICAgICAgICAgICAgICAg"]}}}}"#,
             r#"{"put_settings":{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"settings":{"priority":2},"preserve":false,"rules":6}}"#,
+            r#"{"set_open":{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"open":true,"rules":7}}"#,
+            r#"{"put_cluster_settings":{"persistent":{"search.max_buckets":1},"transient":null,"rules":7}}"#,
             r#"{"update_aliases":{"actions":[{"remove_any":["AQEBAQEBAQEBAQEBAQEBAQ"],"names":["x"],"must_exist":true}]}}"#,
             r#"{"start_stream":{"name":"s","index":"i"}}"#,
             r#"{"migrate_alias":{"name":"s"}}"#,
@@ -165,5 +233,5 @@ fn the_form_of_version_6_is_pinned() {
             r#"{"add_voting_exclusions":{"nodes":[["n","node"]],"most":9}}"#,
         ]
     );
-    assert_eq!(State::FORMAT, 6);
+    assert_eq!(State::FORMAT, 7);
 }

@@ -17,7 +17,7 @@ fn a_replica_tells_since_when_it_is_wanted() {
     let state = done_at(&state, MADE + 4, replicas(1));
     let state = done_at(&state, MADE + 5, replicas(2));
     assert_eq!(vacancies(&state), [later, ("REPLICA_ADDED", MADE + 5)]);
-    let open = |open| Command::SetOpen { uuids: vec![[1; 16]], open };
+    let open = |open| Command::SetOpen { uuids: vec![[1; 16]], open, rules: Rules::Now };
     let state = done_at(&state, MADE + 6, open(false));
     assert_eq!(vacancies(&state), [("INDEX_CLOSED", MADE + 6); 2]);
     let state = done_at(&state, MADE + 7, open(true));
