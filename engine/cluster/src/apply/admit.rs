@@ -17,7 +17,8 @@ use crate::cluster_settings;
 use crate::command::{Command, TemplateKind};
 use crate::data_stream::{TIMESTAMP, check_timestamp};
 use crate::error::{Error, Result};
-use crate::settings::{IndexSettings, prefixed};
+use crate::settings::{IndexSettings, addresses, prefixed};
+use crate::settings_table::PREFIXES;
 use crate::state::{Index, State};
 use crate::template::compose::{STEPS_MAX, overlap_steps, too_many_patterns};
 use crate::template::{IndexTemplate, Part, Templates, check};
@@ -32,7 +33,9 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         (after, _) => Ok(after),
     };
     match command.inner() {
-        Command::CreateIndex(new) => match admit_mappings(Some(&new.mappings)) {
+        Command::CreateIndex(new) => match lists_are_addresses(&new.settings)
+            .and_then(|()| admit_mappings(Some(&new.mappings)))
+        {
             Ok(()) => Ok(()),
             Err(error) => after().and(Err(error)),
         },
@@ -103,6 +106,9 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::PutSettings { uuids, settings, .. } => {
             // The rules are of few settings: of what names none of them, nothing is worked out twice.
             let named = prefixed(settings)?;
+            if let Err(error) = lists_are_addresses(settings) {
+                return after().and(Err(error));
+            }
             if ![EXPUNGE, FLOOR, LARGEST, THREADS, MERGES]
                 .iter()
                 .any(|name| named.contains_key(*name))
@@ -122,6 +128,18 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }
+}
+
+/// Does each list that chooses nodes by address hold such? A text was always judged.
+fn lists_are_addresses(settings: &Value) -> Result<()> {
+    let Ok(named) = prefixed(settings) else { return Ok(()) };
+    for (name, value) in &named {
+        let chooses = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        if let (true, Value::Array(items)) = (chooses, value) {
+            items.iter().filter_map(Value::as_str).try_for_each(|text| addresses(name, text))?;
+        }
+    }
+    Ok(())
 }
 
 /// Can the patterns of a template be compared with those of others of its priority in good time?
@@ -398,6 +416,35 @@ mod tests {
             let index = state.index("i").expect("it is there");
             let kept = index.mapping.to_state_json();
             assert!(Mapping::from_state_json(&kept, index.mapping.settings().clone()).is_ok());
+        }
+    }
+
+    /// A list was taken whatever it held, where a text is judged.
+    #[test]
+    fn lists_that_choose_nodes_by_address_hold_addresses() {
+        let index = NewIndex::new("i", [1; 16], 0);
+        let (state, _) = apply(&State::default(), &Command::CreateIndex(index));
+        let settings =
+            |address: &str| json::json!({"routing.allocation.exclude._ip": ["10.0.0.1", address]});
+        let put = |address: &str| Command::PutSettings {
+            uuids: vec![[1; 16]],
+            settings: settings(address),
+            preserve: false,
+            rules: Rules::Now,
+        };
+        let make = |address: &str| {
+            let mut new = NewIndex::new("j", [2; 16], 0);
+            new.settings = settings(address);
+            Command::CreateIndex(new)
+        };
+        let told = "invalid IP address [no] for [index.routing.allocation.exclude._ip]";
+        for command in [put("no"), make("no")] {
+            assert_eq!(refused(&state, &command), told);
+            // An older log may have it.
+            assert_eq!(apply(&state, &command).1, Outcome::Done);
+        }
+        for command in [put("10.0.*"), make("::1")] {
+            assert_eq!(admit(&state, &command), Ok(()));
         }
     }
 
