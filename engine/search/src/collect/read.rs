@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use base::{DocId, FieldNo};
 use script::{Fault, Heap, Value};
+use segment::Segment;
 use segment::columns::{self, DictionaryReader};
 
 use crate::aggs::read::ranks_from;
 use crate::iter::build;
 use crate::iter::function::Trouble;
-use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
+use crate::iter::{AnyFilter, Bits, Turn, WINDOW, bits, window_of};
 use crate::plan::distance::Distance;
 use crate::plan::order::{
     Inside, Key, MissingTerm, NANOS_MS_MAX, NumberForm, Numeric, Ordinals, Scripted, Source,
@@ -149,45 +150,58 @@ pub(super) fn reader(key: &Key, plan: &Plan, number: u32, target: u32) -> Reader
     }
 }
 
-/// Finds the documents inside that count; `None` where it must wait.
-pub(super) fn children(
-    inside: &Inside,
-    plan: &Plan,
-    number: u32,
-    turn: &mut Turn<'_>,
-) -> Option<Children> {
-    let segment = &plan.view.segments[number as usize].segment;
-    let allowed = match inside.filter.and_then(|at| plan.sort_filters.get(at)) {
-        None => None,
-        Some(node) => {
-            let context = build::Context { segment, number: number as usize };
-            let mut filter = build::any_filter(node, context);
-            let doc_count = segment.doc_count();
-            let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
-            let mut pos = 0;
-            loop {
-                let next = filter.next(pos);
-                if next >= doc_count {
-                    break;
-                }
-                let window = window_of(next);
-                if !filter.prepare(window, turn) {
-                    return None;
-                }
-                let mut found = bits::NONE;
-                filter.fill(window, &mut found);
-                let start = (window * WINDOW / 64) as usize;
-                for (word, found) in words[start..].iter_mut().zip(found.iter()) {
-                    *word |= found;
-                }
-                turn.spend(64);
-                pos = (window + 1).saturating_mul(WINDOW);
+/// Finds the documents inside that count, from turn to turn: a filter may take many.
+pub(super) struct Looking {
+    filter: Option<AnyFilter>,
+    segment: Segment,
+    words: Vec<u64>,
+    pos: u32,
+    count_max: usize,
+}
+
+impl Looking {
+    pub(super) fn new(inside: &Inside, plan: &Plan, number: u32) -> Self {
+        let segment = plan.view.segments[number as usize].segment.clone();
+        let node = inside.filter.and_then(|at| plan.sort_filters.get(at));
+        let context = build::Context { segment: &segment, number: number as usize };
+        let filter = node.map(|node| build::any_filter(node, context));
+        let word_count = if filter.is_some() { segment.doc_count().div_ceil(64) } else { 0 };
+        let words = vec![0u64; word_count as usize];
+        Self { filter, segment, words, pos: 0, count_max: inside.count_max as usize }
+    }
+
+    /// Goes on; true once all are found.
+    pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
+        let Some(filter) = &mut self.filter else { return true };
+        loop {
+            let next = filter.next(self.pos);
+            if next >= self.segment.doc_count() {
+                return true;
             }
-            Some(words)
+            let window = window_of(next);
+            if !filter.prepare(window, turn) {
+                return false;
+            }
+            let mut found = bits::NONE;
+            filter.fill(window, &mut found);
+            let start = (window * WINDOW / 64) as usize;
+            for (word, found) in self.words[start..].iter_mut().zip(found.iter()) {
+                *word |= found;
+            }
+            turn.spend(64);
+            self.pos = (window + 1).saturating_mul(WINDOW);
+            // One window at least, however little is left of the turn.
+            if turn.is_over() {
+                return false;
+            }
         }
-    };
-    let parents = segment.parents().cloned();
-    Some(Children { parents, allowed, count_max: inside.count_max as usize })
+    }
+
+    /// What was found.
+    pub(super) fn found(self) -> Children {
+        let allowed = self.filter.is_some().then_some(self.words);
+        Children { parents: self.segment.parents().cloned(), allowed, count_max: self.count_max }
+    }
 }
 
 /// Values of the documents inside.

@@ -23,7 +23,7 @@ use mapping::types::sortable;
 
 use super::group::{Group, Grouper, grouper};
 use super::read::{
-    self, Children, Made, Reader, Scratch, directed, first_bounds, inside, known_number,
+    self, Children, Looking, Made, Reader, Scratch, directed, first_bounds, inside, known_number,
     missing_value, number, rank, reader, unknown_number,
 };
 use crate::iter::{Turn, WINDOW, bits, window_of};
@@ -81,6 +81,8 @@ pub struct Sorter {
     readers: Vec<Reader>,
     /// For each key, where it reads documents inside.
     children: Vec<Option<Children>>,
+    /// The search for those of the next key, which goes on.
+    looking: Option<Looking>,
     segment: u32,
     /// Number of the shard among those asked.
     target: u32,
@@ -112,6 +114,7 @@ impl Sorter {
             heap: Vec::new(),
             readers: Vec::new(),
             children: Vec::new(),
+            looking: None,
             segment: 0,
             target: 0,
             in_order: false,
@@ -199,19 +202,23 @@ impl Sorter {
     ) -> segment::Result<bool> {
         if self.readers.is_empty() {
             let at = &plan.view.segments[number as usize];
-            let mut children = Vec::with_capacity(self.keys.keys.len());
-            for key in &self.keys.keys {
-                children.push(match &key.inside {
+            if self.segment != number {
+                (self.segment, self.looking) = (number, None);
+                self.children.clear();
+            }
+            while let Some(key) = self.keys.keys.get(self.children.len()) {
+                let found = match &key.inside {
                     None => None,
                     Some(inside) => {
-                        let Some(found) = read::children(inside, plan, number, turn) else {
+                        let begin = || Looking::new(inside, plan, number);
+                        if !self.looking.get_or_insert_with(begin).step(turn) {
                             return Ok(false);
-                        };
-                        Some(found)
+                        }
+                        self.looking.take().map(Looking::found)
                     }
-                });
+                };
+                self.children.push(found);
             }
-            self.children = children;
             self.readers =
                 self.keys.keys.iter().map(|key| reader(key, plan, number, self.target)).collect();
             self.grouper = self
@@ -219,7 +226,6 @@ impl Sorter {
                 .collapse
                 .as_ref()
                 .map_or(Grouper::Nothing, |collapse| grouper(collapse, &at.segment));
-            self.segment = number;
             self.in_order = at.segment.order().is_some_and(|kept| self.keys.is_prefix_of(kept));
             self.finished = false;
             self.moved = 0;
@@ -356,6 +362,7 @@ impl Sorter {
             }
         }
         self.readers.clear();
+        self.children.clear();
         Ok(true)
     }
 
