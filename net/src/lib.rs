@@ -21,6 +21,7 @@ pub mod media;
 pub mod oauth;
 pub mod params;
 pub mod render;
+mod renewed;
 pub mod reply;
 pub mod request;
 pub mod rest;

@@ -116,6 +116,16 @@ pub enum ShardCall {
         /// The answers.
         reply: Reply<Called<WriteAnswer>>,
     },
+    /// Makes visible what was written up to a sequence number, or waits until it is; answers whether a refresh was
+    /// forced for it.
+    Show {
+        /// The sequence number.
+        seq_no: SeqNo,
+        /// How.
+        refresh: Refresh,
+        /// Whether a refresh was forced.
+        reply: Reply<Called<bool>>,
+    },
     /// Reads a document.
     Get {
         /// Its id.

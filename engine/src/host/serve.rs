@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::SeqNo;
 use base::hash::Map;
 use base::planted::{Fault, planted};
 use env::budget::Holder;
@@ -220,6 +221,15 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
     }
 }
 
+/// Makes visible what was written up to this, as it was asked for. Was a refresh forced for it?
+async fn show<E: Env>(shard: &Shard<E>, refresh: Refresh, seq_no: SeqNo) -> bool {
+    match refresh {
+        Refresh::No => false,
+        Refresh::Now => shard.refresh().await.is_ok(),
+        Refresh::Wait => shard.wait_for(seq_no).await.unwrap_or(false),
+    }
+}
+
 async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
     let found = find(core, id);
     match call {
@@ -238,13 +248,16 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
             let answers = shard.write(batch).await;
             reader.uses().bulk_bytes.add(bytes);
             reader.uses().bulk.ended.add(core.env.clock().monotonic().saturating_sub(begun));
-            let forced_refresh = match (refresh, WriteAnswer::seq_no_max(&answers)) {
-                (Refresh::Now, Some(_)) => shard.refresh().await.is_ok(),
-                (Refresh::Wait, Some(seq_no)) => shard.wait_for(seq_no).await.unwrap_or(false),
-                _ => false,
+            let forced_refresh = match WriteAnswer::seq_no_max(&answers) {
+                Some(seq_no) => show(&shard, refresh, seq_no).await,
+                None => false,
             };
             reply.send(Ok(WriteAnswer { answers, forced_refresh }));
         }
+        ShardCall::Show { seq_no, refresh, reply } => match found {
+            Ok(shard) => reply.send(Ok(show(&shard, refresh, seq_no).await)),
+            Err(down) => reply.send(Err(down)),
+        },
         ShardCall::Get { id: document, realtime, reading, refresh, reply } => {
             let answer = async {
                 let shard = found?;

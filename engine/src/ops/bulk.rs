@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::ShardId;
-use base::hash::Map;
+use base::hash::{Map, Set};
+use base::{SeqNo, ShardId};
 use cluster::{DataStream, Index, State};
 use env::budget::Taken;
 use env::{Bytes, Clock, Env, Random, Spawn};
@@ -61,8 +61,22 @@ struct Wave<'a> {
     waits: bool,
 }
 
-/// The id of an item, where one was made, and what became of it.
-type Answer = (Option<String>, Result<Written>);
+/// What became of an item.
+struct Answer {
+    /// Its id, where one was made.
+    id: Option<String>,
+    /// Where it went.
+    shard: Option<ShardId>,
+    result: Result<Written>,
+}
+
+impl Answer {
+    /// What was written, and where.
+    fn written(&self) -> Option<(ShardId, &Written)> {
+        let done = self.result.as_ref().ok().filter(|done| done.result != WriteResult::Noop)?;
+        Some((self.shard?, done))
+    }
+}
 
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;
@@ -117,7 +131,8 @@ impl<E: Env> Core<E> {
         let begin = self.env.clock().monotonic();
         let results = self.write_all(gate, BULK_ITEMS, &request, room, left).await;
         let mut items = Vec::with_capacity(results.len());
-        for (at, (item, (id, result))) in request.items.into_iter().zip(results).enumerate() {
+        for (at, (item, answer)) in request.items.into_iter().zip(results).enumerate() {
+            let Answer { id, result, .. } = answer;
             let id = id.or(item.id);
             items.push(BulkOutcome { action: item.action, index: item.index, id, result });
             self.env.spawn().yield_at(at).await;
@@ -154,7 +169,7 @@ impl<E: Env> Core<E> {
         let request = BulkRequest { items: vec![item], refresh };
         let mut results = self.write_all(gate, action, &request, None, left).await;
         match results.pop() {
-            Some((_, result)) => result,
+            Some(answer) => answer.result,
             None => Err(Error::internal("a write without an answer")),
         }
     }
@@ -171,6 +186,7 @@ impl<E: Env> Core<E> {
     ) -> Vec<Answer> {
         let whole = Wave { request, waits: true };
         let (mut answers, mut later) = self.write_wave(gate, action, whole, room, left).await;
+        let is_in_waves = !later.is_empty();
         for wave in 1..WAVES_MAX {
             if later.is_empty() {
                 break;
@@ -180,7 +196,7 @@ impl<E: Env> Core<E> {
                 items.push(request.items[at].clone());
                 self.env.spawn().yield_at(round).await;
             }
-            let rest = BulkRequest { items, refresh: request.refresh };
+            let rest = BulkRequest { items, refresh: Refresh::No };
             let rest = Wave { request: &rest, waits: wave + 1 < WAVES_MAX };
             let (done, again) = self.write_wave(gate, action, rest, None, left).await;
             for (round, (&at, answer)) in later.iter().zip(done).enumerate() {
@@ -189,7 +205,44 @@ impl<E: Env> Core<E> {
             }
             later = again.into_iter().map(|at| later[at]).collect();
         }
+        if is_in_waves && request.refresh != Refresh::No {
+            self.show(request.refresh, &mut answers).await;
+        }
         answers
+    }
+
+    /// Makes visible what several waves wrote, once for all of them: one that waited for a refresh would hold up the
+    /// next, and whatever is to be judged by the rights of now.
+    async fn show(self: &Rc<Self>, refresh: Refresh, answers: &mut [Answer]) {
+        let mut written: Map<ShardId, u64> = Map::default();
+        for (at, answer) in answers.iter().enumerate() {
+            if let Some((shard, done)) = answer.written() {
+                let seq_no = written.entry(shard).or_default();
+                *seq_no = done.seq_no.max(*seq_no);
+            }
+            self.env.spawn().yield_at(at).await;
+        }
+        let sent: Vec<_> = written
+            .into_iter()
+            .map(|(shard, seq_no)| {
+                let seq_no = SeqNo(seq_no);
+                (shard, self.send(shard, |reply| ShardCall::Show { seq_no, refresh, reply }))
+            })
+            .collect();
+        let mut forced: Set<ShardId> = Set::default();
+        for (shard, sent) in sent {
+            // One that serves no more has told so when it was written to, or will be found out.
+            if sent.answer().await.unwrap_or(false) {
+                forced.insert(shard);
+            }
+        }
+        for (at, answer) in answers.iter_mut().enumerate() {
+            let is_forced = answer.written().is_some_and(|(shard, _)| forced.contains(&shard));
+            if let (true, Ok(done)) = (is_forced, &mut answer.result) {
+                done.forced_refresh = true;
+            }
+            self.env.spawn().yield_at(at).await;
+        }
     }
 
     /// The answers of one wave, and the places of the items that wait for the next.
@@ -233,15 +286,13 @@ impl<E: Env> Core<E> {
                 }
             }
         }
+        let shard_of = |group: &Group| ShardId { index: group.index.uuid, number: group.number };
+        let shards: Vec<ShardId> = groups.iter().map(shard_of).collect();
+        let refresh = if later.is_empty() { request.refresh } else { Refresh::No };
         let work = Work { items, aims: &aims, left };
         for _ in 0..ROUNDS_MAX {
-            let sent = self.send_groups(
-                gate,
-                work,
-                &mut groups,
-                &mut results,
-                (request.refresh, room.take()),
-            );
+            let sent =
+                self.send_groups(gate, work, &mut groups, &mut results, (refresh, room.take()));
             let rests = sent.await;
             if rests.is_empty() {
                 groups.clear();
@@ -257,8 +308,9 @@ impl<E: Env> Core<E> {
         let mut answers = Vec::with_capacity(results.len());
         for (at, (aim, result)) in aims.into_iter().zip(results).enumerate() {
             let lost = || Err(Error::internal("a write without an answer"));
+            let shard = aim.as_ref().map(|aim| shards[aim.group]);
             let id = aim.map(|aim| aim.id).or_else(|| astray.remove(&at));
-            answers.push((id, result.unwrap_or_else(lost)));
+            answers.push(Answer { id, shard, result: result.unwrap_or_else(lost) });
             spawn.yield_at(at).await;
         }
         // There may be as many names as items, and each goes by itself.

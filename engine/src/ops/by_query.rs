@@ -38,6 +38,7 @@ use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
 use crate::host::call::ShardCall;
 use crate::index::single::{One, Purpose, resolve_one};
+use crate::left::Left;
 use crate::task::TaskControl;
 
 mod scripted;
@@ -48,6 +49,9 @@ const SLICES_AUTO_MAX: u32 = 20;
 /// How often a write that was rejected is tried again, and how long the first wait is.
 const RETRIES_MAX: u32 = 11;
 const RETRY_WAIT: Duration = Duration::from_millis(500);
+
+/// So often somebody who waits looks whether the task is to end.
+const NAP: Duration = Duration::from_secs(1);
 
 /// Failures that are kept of one request.
 const FAILURES_MAX: usize = 1_000;
@@ -122,8 +126,17 @@ pub struct ByQueryCall {
     pub script: Option<Script>,
     /// What each document is to run through before it is written.
     pub pipeline: Option<Box<str>>,
-    /// Why nothing can be written: too few copies are there. Each document is told so.
-    pub refused: Option<Error>,
+    /// Why nothing can be written: too few copies are there.
+    pub lacking: Option<Lacking>,
+}
+
+/// Copies that lack, and will not come.
+#[derive(Clone, Debug)]
+pub struct Lacking {
+    /// So long they are waited for.
+    pub wait: Duration,
+    /// What each document is told then.
+    pub error: Error,
 }
 
 /// How far the work is.
@@ -249,6 +262,7 @@ impl Status {
 struct Part<'a> {
     call: &'a ByQueryCall,
     gate: &'a dyn Gate,
+    left: &'a Left,
     request: SearchRequest,
     held: Vec<HeldShard>,
     progress: Rc<Progress>,
@@ -266,7 +280,8 @@ struct Done {
 }
 
 impl<E: Env> Core<E> {
-    /// Does the whole of it; `control` is its task.
+    /// Does the whole of it; `control` is its task. `gate` is asked again for each batch. What is begun is done to
+    /// its end when whoever asks has `left`, but it waits for no copies.
     ///
     /// # Errors
     /// A request that cannot be read, a missing index, shards that do not answer. Documents that
@@ -276,6 +291,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         call: &ByQueryCall,
         control: &TaskControl,
+        left: &Left,
     ) -> Result<ByQueryReply> {
         let begin = self.env.clock().monotonic();
         let (request, held) = self.begin_by_query(gate, call).await?;
@@ -320,7 +336,18 @@ impl<E: Env> Core<E> {
             });
             let request = request.clone();
             let program = program.clone();
-            parts.push(Part { call, gate, request, held: own, progress, docs_max, begin, program });
+            let held = own;
+            parts.push(Part {
+                call,
+                gate,
+                left,
+                request,
+                held,
+                progress,
+                docs_max,
+                begin,
+                program,
+            });
         }
         if count > 1 {
             control.set_sliced();
@@ -361,23 +388,6 @@ impl<E: Env> Core<E> {
             status,
             failures: all.failures,
         })
-    }
-
-    /// May the caller begin this? Asked where nothing of it can be done; of a reindex the first write tells who may
-    /// not write there.
-    ///
-    /// # Errors
-    /// As of [`Core::by_query`], before it reads.
-    pub async fn may_by_query(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        call: &ByQueryCall,
-    ) -> Result<bool> {
-        self.begin_by_query(gate, call).await?;
-        let Work::Reindex(to) = &call.work else { return Ok(true) };
-        let action = if to.create { WriteAction::Create } else { WriteAction::Index };
-        let item = WriteItem { id: None, ..WriteItem::new(action, to.index.as_str(), "") };
-        Ok(self.may_write(gate, &item, false).is_ok())
     }
 
     /// Reads the request and holds what it is to read.
@@ -516,11 +526,8 @@ impl<E: Env> Core<E> {
         items: Vec<WriteItem>,
         done: &mut Done,
     ) {
-        if let Some(cause) = &part.call.refused {
-            for item in items.into_iter().take(FAILURES_MAX) {
-                let id = item.id.unwrap_or_default();
-                done.failures.push(Failure { index: item.index, id, cause: cause.clone() });
-            }
+        if let Some(lacking) = &part.call.lacking {
+            self.wait_for_copies((part, control), lacking, items, done).await;
             return;
         }
         let mut todo = items;
@@ -542,6 +549,36 @@ impl<E: Env> Core<E> {
             }
             part.progress.count(|status| status.bulk_retries += 1);
             self.env.clock().sleep(RETRY_WAIT * 2u32.pow(round.min(6))).await;
+        }
+    }
+
+    /// Waits for copies that will not come, unless the task is to end or nobody waits for it any more; then tells so of
+    /// each document that would be written. Of those that may not be, that is told.
+    async fn wait_for_copies(
+        self: &Rc<Self>,
+        (part, control): (&Part<'_>, &TaskControl),
+        lacking: &Lacking,
+        items: Vec<WriteItem>,
+        done: &mut Done,
+    ) {
+        let mut waits = false;
+        for item in items.into_iter().take(FAILURES_MAX) {
+            let cause = match self.may_write(part.gate, &item, false) {
+                Ok(()) => lacking.error.clone(),
+                Err(denied) => denied,
+            };
+            waits |= cause.status != 403;
+            let id = item.id.unwrap_or_default();
+            done.failures.push(Failure { index: item.index, id, cause });
+        }
+        let end = self.env.clock().monotonic() + lacking.wait;
+        while waits && control.cancelled().is_none() {
+            let left = end.saturating_sub(self.env.clock().monotonic());
+            if left.is_zero() {
+                return;
+            }
+            let nap = self.env.clock().sleep(left.min(NAP));
+            waits = part.left.or(nap).await.is_some();
         }
     }
 

@@ -1,12 +1,14 @@
 //! `_delete_by_query`, `_update_by_query`, `_reindex`, and `_rethrottle` of them.
 
 use engine::ops::IndicesOptions;
-use engine::ops::by_query::{ByQueryCall, ByQueryReply, Destination, Routing, Slices, Work};
+use engine::ops::by_query::{
+    ByQueryCall, ByQueryReply, Destination, Lacking, Routing, Slices, Work,
+};
 use engine::ops::document::VersionType;
 use engine::ops::script::Script;
 use engine::ops::search::SearchCall;
 use engine::task::{Running, TaskSpec};
-use engine::{Error, Result};
+use engine::{Error, Left, Result};
 use env::{Bytes, Env};
 use json::spanned::Node;
 use json::{Object, Value};
@@ -17,6 +19,7 @@ use super::task::headers;
 use crate::call::Call;
 use crate::fail;
 use crate::render::by_query as render;
+use crate::renewed::Renewed;
 use crate::reply::Reply;
 
 /// `scroll_size` where nothing is said.
@@ -258,7 +261,7 @@ fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
         requests_per_second: speed(call)?.unwrap_or(f32::INFINITY),
         refresh: call.params.flag("refresh", false)?,
         pipeline: pipeline(call),
-        refused: None,
+        lacking: None,
         script: None,
     };
     if let Some(size) = call.params.int("scroll_size")? {
@@ -547,11 +550,8 @@ async fn run<E: Env>(
     }
     let copies = Copies::read(call)?;
     let written = target.unwrap_or_else(|| call.indices());
-    if let Some(error) = copies::lacking(call, copies, written, None)?
-        && call.core.may_by_query(call.gate, &asked).await?
-    {
-        copies::wait_in_vain(call).await?;
-        asked.refused = Some(error);
+    if let Some(error) = copies::lacking(call, copies, written, None)? {
+        asked.lacking = Some(Lacking { wait: copies::patience(call)?, error });
     }
     let spec = TaskSpec {
         kind: "transport",
@@ -565,7 +565,9 @@ async fn run<E: Env>(
     let work = asked.work.clone();
     let running = call.core.begin_task(spec);
     if call.params.flag("wait_for_completion", true)? {
-        let reply = call.core.by_query(call.gate, &asked, running.control()).await?;
+        // It may take as long as the caller likes: what it may do is what it may do then.
+        let gate = Renewed { door: call.gate, now: call.caller.lasting_gate(call) };
+        let reply = call.core.by_query(&gate, &asked, running.control(), call.left).await?;
         let status = status(&reply);
         return Ok(call.json(status, |writer| {
             writer.begin_object();
@@ -587,7 +589,8 @@ fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
     let core = std::rc::Rc::clone(call.core);
     let turns = call.core.turns();
     turns.run(turns.current(), async move {
-        let outcome = core.by_query(gate.as_ref(), &asked, running.control()).await;
+        let nobody = Left::default();
+        let outcome = core.by_query(gate.as_ref(), &asked, running.control(), &nobody).await;
         let ended = running.ended(outcome);
         super::task::store(&core, &ended).await;
         running.keep(ended);

@@ -137,6 +137,11 @@ async fn sleep<E: Env>(call: &Call<'_, E>, ms: u64) {
     call.left.or(call.core.env().clock().sleep(Duration::from_millis(ms))).await;
 }
 
+/// So long the request waits for copies.
+pub(super) fn patience<E: Env>(call: &Call<'_, E>) -> Result<Duration> {
+    timeout_ms(call).map(Duration::from_millis)
+}
+
 fn timeout_ms<E: Env>(call: &Call<'_, E>) -> Result<u64> {
     Ok(call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS))
 }

@@ -48,6 +48,7 @@ mod judged;
 mod key_aggs;
 mod keys;
 mod lacking;
+mod lasting;
 mod left_open;
 mod lent;
 mod letting_in;

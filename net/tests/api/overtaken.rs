@@ -222,3 +222,52 @@ fn a_delete_that_finds_nothing_counts_on() {
         }
     });
 }
+
+/// Each wave of a request waited for a refresh of its own: what was acknowledged took a minute, and was written for a
+/// caller whose right had ended meanwhile; where nobody refreshes, never.
+#[test]
+fn waves_wait_for_one_refresh_together() {
+    with_security(|mut client| async move {
+        stage(&mut client, json!([(limited("x"))])).await;
+        client.good("PUT", "/x/_settings", r#"{"index.refresh_interval":"-1"}"#).await;
+        docs(&mut client);
+        let change = |n: u32| format!("{{\"index\":{{\"_id\":\"1\"}}}}\n{{\"a\":1,\"n\":{n}}}\n");
+        let lines = (0..5).map(change).collect::<String>();
+        let other = "{\"index\":{\"_id\":\"2\"}}\n{\"a\":1,\"n\":4}\n";
+        let done = client.good("POST", "/x/_bulk?refresh=true", &(lines.clone() + other)).await;
+        let items = at(&done, &["items"]).as_array().expect("items");
+        assert!(
+            items.iter().all(|item| at(item, &["index", "forced_refresh"]) == &Value::Bool(true)),
+            "{}",
+            json::to_string(&done)
+        );
+        let found = client.good("GET", "/x/_count?q=n:4", "").await;
+        assert_eq!(at(&found, &["count"]).as_u64(), Some(2));
+    });
+}
+
+/// The same where somebody waits for a refresh that somebody else asks for.
+#[test]
+fn waves_are_written_before_they_wait() {
+    let sim = Sim::new(1);
+    let (env, sim) = (sim.env(), &sim);
+    with_oauth_clients_on(sim, 2, |mut clients| async move {
+        let [admin, other] = &mut clients[..] else { panic!("two") };
+        stage(admin, json!([(limited("x"))])).await;
+        admin.good("PUT", "/x/_settings", r#"{"index.refresh_interval":"-1"}"#).await;
+        docs(other);
+        let change = |n: u32| format!("{{\"index\":{{\"_id\":\"1\"}}}}\n{{\"a\":1,\"n\":{n}}}\n");
+        let lines = (0..5).map(change).collect::<String>();
+        let target = "/x/_bulk?refresh=wait_for";
+        other
+            .send("POST", target, &[("Content-Type", "application/x-ndjson")], lines.as_bytes())
+            .await;
+        env.clock().sleep(Duration::from_secs(2)).await;
+        let kept = admin.good("GET", "/x/_source/1", "").await;
+        assert_eq!(json::to_string(&kept), r#"{"a":1,"n":4}"#);
+        admin.good("POST", "/x/_refresh", "").await;
+        let done = other.answer("POST", target).await;
+        assert_eq!(done.status, 200, "{}", done.text());
+        assert!(!done.text().contains("\"errors\":true"), "{}", done.text());
+    });
+}

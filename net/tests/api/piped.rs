@@ -197,3 +197,20 @@ fn who_may_write_hears_of_the_copies() {
         assert_eq!(told(&answer)[0].0, 503);
     });
 }
+
+/// Where nothing is written nothing is waited for: it took as long as the request said.
+#[test]
+fn nobody_waits_for_copies_of_what_is_not_written() {
+    with_security(|mut client| async move {
+        as_reader(&mut client).await;
+        let more = "wait_for_active_shards=5&timeout=106751d";
+        for target in ["/nothing*/_update_by_query", "/own*/_update_by_query"] {
+            let done = client.good("POST", &format!("{target}?{more}"), "").await;
+            assert_eq!(at(&done, &["total"]).as_u64(), Some(0), "{target}");
+        }
+        client.authorize(Some(&basic("elastic", "secret")));
+        let none = r#"{"query":{"match_none":{}}}"#;
+        let done = client.good("POST", &format!("/i/_delete_by_query?{more}"), none).await;
+        assert_eq!(at(&done, &["total"]).as_u64(), Some(0));
+    });
+}

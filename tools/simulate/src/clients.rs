@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Everything;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::by_query::{ByQueryCall, Slices, Work};
 use engine::ops::document::{
@@ -13,6 +12,7 @@ use engine::ops::document::{
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
 use engine::task::TaskSpec;
+use engine::{Everything, Left};
 use env::Bytes;
 
 use crate::context::{Context, Health};
@@ -116,19 +116,14 @@ fn item(spoken: &str, index: &str, id: &str, what: What) -> WriteItem {
         _ => (WriteAction::Delete, String::new(), None),
     };
     WriteItem {
-        action,
-        index: spoken.to_owned(),
-        id: Some(id.to_owned()),
         routing: documents::routing(index, id),
         if_seq_no,
         if_primary_term,
         version,
         version_type,
-        require_alias: false,
-        require_data_stream: false,
-        only_absent: false,
         source: Bytes::from(source.into_bytes()),
         update,
+        ..WriteItem::new(action, spoken, id)
     }
 }
 
@@ -330,11 +325,12 @@ async fn by_query(context: &Context) {
         slices: Slices::Count(1),
         requests_per_second: f32::INFINITY,
         refresh: false,
-        refused: None,
+        pipeline: None,
+        lacking: None,
         script: None,
     };
     let task = core.begin_task(TaskSpec::default());
-    let done = core.by_query(&Everything, &call, task.control()).await;
+    let done = core.by_query(&Everything, &call, task.control(), &Left::default()).await;
     let answer = match done {
         Ok(reply) => {
             let status = &reply.status;
