@@ -32,6 +32,7 @@ mod filters;
 mod footprint;
 pub mod get;
 pub mod groups;
+pub mod hidden_names;
 pub mod index_settings;
 mod judge;
 pub(crate) mod kept;

@@ -10,7 +10,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::ShardId;
-use base::hash::Map;
 use cluster::Index;
 use env::Env;
 use env::meter::Span;
@@ -22,12 +21,13 @@ pub use shard::stats::Work;
 use super::IndicesOptions;
 use super::field_sizes::{self, Loaded};
 use super::groups::Groups;
+use super::hidden_names::HiddenNames;
 use super::observe::{Health, colour};
 use super::resting;
 use super::since::{self, Since};
 use crate::core::{Core, Sent};
 use crate::error::Result;
-use crate::gate::{Gate, Limits};
+use crate::gate::Gate;
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
@@ -354,11 +354,7 @@ impl<E: Env> Core<E> {
             block::check_all(reached.iter().map(|one| &*one.index), Level::MetadataRead)?;
         }
         reached.sort_by(|a, b| a.index.name.cmp(&b.index.name));
-        let seen: Map<[u8; 16], Vec<Limits>> = reached
-            .iter()
-            .map(|one| (one.index.uuid, one.seen(gate)))
-            .filter(|(_, seen)| !seen.is_empty())
-            .collect();
+        let hidden = HiddenNames::new(reached.iter().map(|one| (one.index.uuid, one.seen(gate))));
         let indices: Vec<Arc<Index>> = reached.into_iter().map(|one| one.index).collect();
         self.look_after_closed(indices.iter().map(|index| &**index)).await;
         let asked = indices.len();
@@ -367,15 +363,7 @@ impl<E: Env> Core<E> {
             // Some are gone meanwhile: whoever named one is told so, as who asks now.
             self.reached(gate, action, expression, call).await?;
         }
-        for row in &mut rows {
-            let Some(seen) = seen.get(&row.index.uuid) else { continue };
-            for shard in &mut row.shards {
-                if let Standing::Started(stats) = &mut shard.standing {
-                    // What a field keeps tells that it is there.
-                    stats.loaded.retain(|field, _| seen.iter().all(|limits| limits.shows(field)));
-                }
-            }
-        }
+        rows.iter_mut().for_each(|row| hidden.leave_out_of_index(row));
         Ok(rows)
     }
 

@@ -186,6 +186,13 @@ pub struct FieldWish {
     pub groups: Vec<String>,
 }
 
+impl FieldWish {
+    /// Are fields named one by one?
+    pub fn names_any(&self) -> bool {
+        !self.fielddata.is_empty() || !self.completion.is_empty()
+    }
+}
+
 /// Writes the wanted sections as fields of the object that is open.
 pub fn sections(writer: &mut Writer<'_>, stats: &Stats, wanted: Sections, human: bool) {
     sections_with(writer, stats, wanted, human, &FieldWish::default());

@@ -322,3 +322,43 @@ fn each_alias_that_is_named_must_be_granted() {
         }
     });
 }
+
+/// Whoever may watch the cluster heard the names of fields that are hidden from it in an index that it reads.
+#[test]
+fn figures_of_the_node_name_no_hidden_field() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let mapping = r#"{"mappings":{"properties":{"open":{"type":"text","fielddata":true},
+            "secret":{"type":"text","fielddata":true},"sug":{"type":"completion"}}}}"#;
+        client.good("PUT", "/h", mapping).await;
+        let document = r#"{"open":"a","secret":"b","sug":"c"}"#;
+        client.good("PUT", "/h/_doc/1?refresh=true", document).await;
+        let sorted = r#"{"sort":["open","secret"]}"#;
+        client.good("POST", "/h/_search", sorted).await;
+        let role = r#"{"cluster":["monitor"],"indices":[{"names":["h"],"privileges":["read","monitor"],
+            "field_security":{"grant":["open"]}}]}"#;
+        client.good("PUT", "/_security/role/some", role).await;
+        let user = r#"{"password":"some-of-it-seen","roles":["some"]}"#;
+        client.good("PUT", "/_security/user/some", user).await;
+        let calls = [
+            "/_cat/fielddata?format=json",
+            "/_nodes/stats/indices?fields=*",
+            "/_nodes/stats/indices?fields=*&level=indices",
+            "/_nodes/stats/indices?fields=*&level=shards",
+            "/h/_stats?fields=*",
+        ];
+        for target in calls {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let all = json::to_string(&client.good("GET", target, "").await);
+            client.authorize(Some(&basic("some", "some-of-it-seen")));
+            let seen = json::to_string(&client.good("GET", target, "").await);
+            for (name, is_seen) in [("open", true), ("secret", false), ("sug", false)] {
+                let name = format!("\"{name}\"");
+                if !target.starts_with("/_cat") || name != "\"sug\"" {
+                    assert!(all.contains(&name), "{target}: {all}");
+                }
+                assert_eq!(seen.contains(&name), is_seen, "{target}: {name}: {seen}");
+            }
+        }
+    });
+}

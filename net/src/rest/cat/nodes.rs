@@ -184,7 +184,9 @@ pub(in crate::rest) async fn fielddata<E: Env>(call: &Call<'_, E>) -> Result<Rep
         wanted.is_empty() || wanted.iter().any(fits)
     };
     let info = Arc::new(call.core.shared().config.info.clone());
-    let stats = call.core.node_stats().await;
+    let mut stats = call.core.node_stats().await;
+    let hidden = call.core.hidden_names(call.gate).await;
+    hidden.leave_out_of_node(&call.core.state(), &mut stats);
     let loaded = stats.loaded.iter().filter(|(field, one)| one.fielddata > 0 && is_wanted(field));
     let rows = loaded.map(|(field, one)| FieldLine {
         info: Arc::clone(&info),

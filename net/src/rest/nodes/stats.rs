@@ -78,6 +78,11 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
     let sample = call.core.machine().await;
     let mut counts = call.core.node_stats().await;
+    if wish.fields.names_any() {
+        let hidden = call.core.hidden_names(call.gate).await;
+        wish.rows.iter_mut().for_each(|row| hidden.leave_out_of_index(row));
+        hidden.leave_out_of_node(&call.core.state(), &mut counts);
+    }
     if by_group {
         let shards = wish.rows.iter().flat_map(|row| &row.shards);
         // What is no more counts under no name, as on Elasticsearch.
