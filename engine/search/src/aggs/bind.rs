@@ -7,7 +7,6 @@ mod histogram;
 
 use std::sync::Arc;
 
-use base::FieldNo;
 use mapping::types::zone::Zone;
 
 use super::bound::{AggScript, BoundAgg, BoundAggs, What};
@@ -23,8 +22,8 @@ use super::spec::{
 };
 use crate::ast::{Query, Scalar, Script};
 use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::plan::bind::Binder;
-use crate::plan::bound::{Clause, Node, Term};
+use crate::plan::bind::{Binder, objects};
+use crate::plan::bound::Clause;
 use crate::plan::order::{self, Order};
 use crate::request::{SearchRequest, Sort, SortBy};
 
@@ -135,8 +134,7 @@ impl Scope<'_, '_> {
 
     /// The filter of the objects of a path.
     fn objects(&mut self, path: &str) -> usize {
-        let term = Term { field: FieldNo::NESTED_PATH, term: path.as_bytes().into(), norms: false };
-        self.filters.push(Clause::new(Node::Term(term)));
+        self.filters.push(objects(path));
         self.filters.len() - 1
     }
 

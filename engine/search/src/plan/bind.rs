@@ -120,10 +120,7 @@ pub fn bind(
     }
     let query = match context.scope {
         None => query,
-        Some(path) => {
-            let (field, term) = (FieldNo::NESTED_PATH, path.as_bytes().into());
-            restricted(query, Node::Term(Term { field, term, norms: false }).into())
-        }
+        Some(path) => restricted(query, objects(path)),
     };
     let mut aggs = match request.aggs.is_empty() {
         true => None,
@@ -151,7 +148,8 @@ pub fn bind(
             let outer = binder.scope.replace(nested.path.as_str().into());
             let filter = binder.top(filter);
             binder.scope = outer;
-            sort_filters.push(filter?);
+            // Of no other document it is asked: a script may fail there.
+            sort_filters.push(restricted(filter?, objects(&nested.path)));
         }
     }
     binder.named.clear();
@@ -301,6 +299,12 @@ fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
 fn restricted(query: Clause, filter: Clause) -> Clause {
     let joined = Bool { must: vec![query], filter: vec![filter], ..Bool::default() };
     rewrite::simplify(joined, 1.0)
+}
+
+/// The objects of a nested path.
+pub(crate) fn objects(path: &str) -> Clause {
+    let (field, term) = (FieldNo::NESTED_PATH, path.as_bytes().into());
+    Node::Term(Term { field, term, norms: false }).into()
 }
 
 /// Binds the clauses of one request, counting them and keeping those with names.
