@@ -295,7 +295,6 @@ MAPPINGS = [
     mapped({"f": {"type": "scaled_float"}}, IAE, "Field [scaling_factor] is required"),
     mapped({"f": {"type": "alias", "path": "zz"}}, MAPPER, "Invalid [path] value [zz] for field alias [f]: an alias must refer to an existing field in the mappings."),
     ("PUT", "/a/_mapping", {"dynamic_templates": [{"x": {"match_mapping_type": "foo", "mapping": {"type": "keyword"}}}]}, 400, IAE, "No field type matched on [foo], possible values are [object, string, long, double, boolean, date, binary]"),
-    ("PUT", "/a/_mapping", {"dynamic_templates": [{"x": {"mapping": {"type": "keyword"}}}]}, 400, MAPPER, "template must have match, path_match or match_mapping_type set {mapping={type=keyword}}"),
     mapped({"n": {"type": "text"}}, IAE, "mapper [n] cannot be changed from type [long] to [text]"),
     mapped({"k": {"type": "keyword", "doc_values": False}}, IAE, "Mapper for [k] conflicts with existing mapper:\n\tCannot update parameter [doc_values] from [true] to [false]"),
     mapped({"o": {"type": "long"}}, IAE, "can't merge a non object mapping [o] with an object mapping"),

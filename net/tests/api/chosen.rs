@@ -93,3 +93,77 @@ fn a_template_that_is_not_there_fails_its_item() {
         }
     });
 }
+
+/// A template that asks for nothing was refused: it is there to be named, and decides about nothing by itself.
+#[test]
+fn a_template_without_conditions_is_there_to_be_named() {
+    with_node(|mut client| async move {
+        let mappings = r#"{"mappings":{"dynamic_templates":[
+            {"point":{"mapping":{"type":"geo_point"}}},{"other":{"unmatch":"x","mapping":{"type":"ip"}}}]}}"#;
+        client.good("PUT", "/i", mappings).await;
+        let lines = [
+            r#"{"index":{"dynamic_templates":{"work":"point"}}}"#,
+            r#"{"work":"41.12,-71.34","name":"one"}"#,
+        ];
+        let done = client.good("POST", "/i/_bulk", &(lines.join("\n") + "\n")).await;
+        assert_eq!(at(&done, &["errors"]), &Value::Bool(false), "{}", json::to_string(&done));
+        let mapping = client.good("GET", "/i/_mapping", "").await;
+        let of = |field: &str| {
+            let path = ["i", "mappings", "properties", field, "type"];
+            at(&mapping, &path).as_str().map(str::to_owned)
+        };
+        assert_eq!(
+            [of("work"), of("name")],
+            [Some("geo_point".to_owned()), Some("text".to_owned())]
+        );
+    });
+}
+
+/// An object that a template makes says what becomes of what lies in it, for the first document too; a nested one
+/// refused every document.
+#[test]
+fn objects_of_templates_are_what_they_say() {
+    with_node(|mut client| async move {
+        let template = |name: &str, mapping: &str| {
+            format!(
+                r#"{{"{name}":{{"match":"{name}*","match_mapping_type":"object","mapping":{mapping}}}}}"#
+            )
+        };
+        let templates = [
+            template("en", r#"{"type":"object","enabled":false}"#),
+            template("df", r#"{"type":"object","dynamic":false}"#),
+            template("ds", r#"{"type":"object","dynamic":"strict"}"#),
+            template("ne", r#"{"type":"nested"}"#),
+            template("pr", r#"{"type":"object","properties":{"k":{"type":"keyword"}}}"#),
+        ];
+        let body = format!(r#"{{"mappings":{{"dynamic_templates":[{}]}}}}"#, templates.join(","));
+        client.good("PUT", "/i", &body).await;
+        let document = r#"{"en":{"a":1,"b":{"c":"x"}},"df":{"a":1},"ne":[{"in":"x"},{"in":"y","ne2":{"z":1}}],
+            "pr":{"k":"v","l":1},"o":{"en.d":{"z":1},"p":{"df2":{"q":1}}}}"#;
+        client.good("PUT", "/i/_doc/1?refresh=true", document).await;
+        let mapping = client.good("GET", "/i/_mapping", "").await;
+        let properties = json::to_string(at(&mapping, &["i", "mappings", "properties"]));
+        let text = r#"{"type":"text","fields":{"keyword":{"type":"keyword","ignore_above":256}}}"#;
+        let long = r#"{"type":"long"}"#;
+        let object = r#"{"type":"object"#;
+        let expected = format!(
+            r#"{{"df":{object}","dynamic":"false"}},"en":{object}","enabled":false}},"ne":{{"type":"nested","properties":{{"in":{text},"ne2":{{"type":"nested","properties":{{"z":{long}}}}}}}}},"o":{{"properties":{{"en":{object}","enabled":false}},"p":{{"properties":{{"df2":{object}","dynamic":"false"}}}}}}}}}},"pr":{{"properties":{{"k":{{"type":"keyword"}},"l":{long}}}}}}}"#
+        );
+        assert_eq!(properties, expected);
+        let query = r#"{"query":{"nested":{"path":"ne","query":{"match":{"ne.in":"y"}}}}}"#;
+        let found = client.good("POST", "/i/_search", query).await;
+        assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1));
+        let found = client.good("GET", "/i/_count?q=df.a:1", "").await;
+        assert_eq!(at(&found, &["count"]).as_u64(), Some(0));
+        let refused = client.bad("PUT", "/i/_doc/2", r#"{"ds":{"z":1}}"#).await;
+        assert!(refused.starts_with("400 strict_dynamic_mapping_exception"), "{refused}");
+        let mapping = client.good("GET", "/i/_mapping", "").await;
+        assert_eq!(json::to_string(at(&mapping, &["i", "mappings", "properties"])), properties);
+        // So deep as objects may lie.
+        let deep = "{\"ne\":".repeat(18) + "{\"a\":1}" + &"}".repeat(18);
+        client.good("PUT", "/i/_doc/3", &deep).await;
+        let deep = "{\"ne\":".repeat(30) + "{\"a\":1}" + &"}".repeat(30);
+        let refused = client.bad("PUT", "/i/_doc/4", &deep).await;
+        assert!(refused.contains("Limit of mapping depth [20]"), "{refused}");
+    });
+}

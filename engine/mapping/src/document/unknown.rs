@@ -11,7 +11,7 @@ use super::fault;
 use super::value::{Copies, judge};
 use super::walk::{Refused, Walk};
 use crate::tree::Dynamic;
-use crate::tree::dynamic::{Detected, detect, disagreement, guess, weight};
+use crate::tree::dynamic::{Detected, detect, disagreement, guess, is_plain, weight};
 use crate::tree::limits;
 use crate::tree::node::{Child, Object, join};
 use crate::tree::template::Template;
@@ -246,10 +246,11 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         Ok(true)
     }
 
-    /// Sees to it that there is an object at a new path; `false` where what lies in it is left out.
+    /// Sees to it that there is an object at a new path; `false` where what lies in it is left out, or is looked at
+    /// once the object is there, which says what becomes of it.
     fn new_object(&mut self, path: &str, node: Node<'d>) -> Refused<bool> {
         match self.new.children.get(path) {
-            Some((Child::Object(_), _)) => return Ok(true),
+            Some((Child::Object(_), definition)) => return Ok(is_plain(definition)),
             Some((Child::Field(field), _)) => {
                 let field = field.clone();
                 self.mixed(&field);
@@ -262,8 +263,8 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             // A template makes a field of objects; its type will have an opinion.
             self.judged(field, node)?;
         }
-        let is_object = matches!(child, Child::Object(_));
-        Ok(self.add(path, child, definition, node)? && is_object)
+        let goes_on = matches!(child, Child::Object(_)) && is_plain(&definition);
+        Ok(self.add(path, child, definition, node)? && goes_on)
     }
 
     fn new_field(&mut self, path: &str, node: Node<'d>, copies: Copies) -> Refused<()> {

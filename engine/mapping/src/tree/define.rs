@@ -154,6 +154,18 @@ pub(super) fn judge(name: &str, definition: &Json, settings: &Settings) -> Resul
     child(name, definition, name.to_owned(), root, settings).map(drop)
 }
 
+/// The object that a definition makes at a path.
+pub(super) fn object_of(
+    name: &str,
+    definition: &Json,
+    path: &str,
+    settings: &Settings,
+) -> Result<Child> {
+    let around = path.rsplit_once('.').map_or("", |(around, _)| around);
+    let place = Place { path: around, is_flat: false };
+    child(name, definition, path.to_owned(), place, settings)
+}
+
 /// What a definition makes; apart from its caller, which recursion keeps on the stack.
 #[inline(never)]
 fn child(

@@ -6,7 +6,7 @@ use json::{Object as Json, Value};
 
 use super::node::{Child, Object};
 use super::template::Template;
-use super::{Options, params};
+use super::{Options, define, params};
 use crate::types::{DateFormat, Field, Scalar, date_format, number};
 use crate::{Error, Result, Settings};
 
@@ -96,18 +96,29 @@ pub(crate) fn guess(
         Some(template) => template.definition(name, detected.default_type()),
         None => (detected.default_type().to_owned(), default_definition(detected, format)),
     };
-    let child = if kind == "object" {
+    let child = if matches!(&*kind, "object" | "nested") {
         if detected != Detected::Object {
             return Err(Error::mapper_parsing(format!(
                 "dynamic template for [{name}] makes an object of a value"
             )));
         }
-        super::limits::depth(settings, path)?;
-        Child::Object(Arc::new(Object { path: path.into(), ..Object::default() }))
+        match is_plain(&definition) {
+            true => {
+                super::limits::depth(settings, path)?;
+                Child::Object(Arc::new(Object { path: path.into(), ..Object::default() }))
+            }
+            false => define::object_of(name, &definition, path, settings)?,
+        }
     } else {
         Child::Field(Arc::new(params::field(&kind, &definition, path, settings)?))
     };
     Ok((child, definition))
+}
+
+/// Is this an object that says nothing of itself? Of any other it depends on what it says what becomes of what lies in
+/// it.
+pub(crate) fn is_plain(definition: &Json) -> bool {
+    definition.len() == 1 && definition.get("type").and_then(Value::as_str) == Some("object")
 }
 
 fn default_definition(detected: Detected, format: Option<&Arc<DateFormat>>) -> Json {

@@ -108,16 +108,6 @@ impl Template {
         let Some(mut mapping) = mapping else {
             return Err(Error::mapper_parsing("template must have mapping set"));
         };
-        let asks_nothing = template.names.is_empty()
-            && template.paths.is_empty()
-            && template.kinds.is_empty()
-            && template.kinds_not.is_empty();
-        if asks_nothing {
-            return Err(Error::mapper_parsing(format!(
-                "template must have match, path_match or match_mapping_type set {}",
-                java_text(&Value::Object(body.clone()))
-            )));
-        }
         if template.is_regex {
             let lists =
                 [&template.names, &template.names_not, &template.paths, &template.paths_not];
@@ -213,6 +203,11 @@ impl Template {
 
     /// Does it decide about a new field?
     pub fn decides(&self, path: &str, detected: Detected) -> bool {
+        // One that asks for nothing is there to be named by requests.
+        let asks = [&self.names, &self.paths, &self.kinds, &self.kinds_not];
+        if asks.iter().all(|words| words.is_empty()) {
+            return false;
+        }
         let name = path.rsplit('.').next().unwrap_or_default();
         let is_match = |pattern: &str, text: &str| match self.is_regex {
             // Compiled anew: new fields are rare, and templates are compared by their text.

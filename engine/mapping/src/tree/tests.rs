@@ -165,11 +165,6 @@ fn bad_definitions_are_refused_in_elasticsearchs_words() {
             "[copy_to] may not be used to copy to a multi-field: [s.raw]",
         ),
         (
-            json!({"dynamic_templates": [{"x": {"mapping": {"type": "keyword"}}}]}),
-            ErrorKind::MapperParsing,
-            "template must have match, path_match or match_mapping_type set {mapping={type=keyword}}",
-        ),
-        (
             json!({"dynamic_templates": [{"x": {"match_mapping_type": "foo", "mapping": {}}}]}),
             ErrorKind::IllegalArgument,
             "No field type matched on [foo], possible values are [object, string, long, double, boolean, date, binary]",
