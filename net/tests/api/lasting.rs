@@ -23,6 +23,13 @@ async fn stage(admin: &mut Client) {
     admin.good("PUT", "/_security/user/ann", user).await;
 }
 
+/// The work of `ann` that somebody waits for.
+async fn begin(admin: &mut Client, ann: &mut Client, target: &str, body: &str) {
+    stage(admin).await;
+    ann.authorize(Some(&basic("ann", "ann-knows-this")));
+    ann.send("POST", target, &JSON, body.as_bytes()).await;
+}
+
 async fn count(admin: &mut Client, target: &str) -> u64 {
     admin.good("POST", "/_refresh", "").await;
     let told = admin.good("GET", &format!("/{target}"), "").await;
@@ -55,9 +62,7 @@ fn work_by_query_asks_again_with_each_batch() {
             let (env, sim) = (sim.env(), &sim);
             with_oauth_clients_on(sim, 2, |mut clients| async move {
                 let [admin, other] = &mut clients[..] else { panic!("two") };
-                stage(admin).await;
-                other.authorize(Some(&basic("ann", "ann-knows-this")));
-                other.send("POST", &target, &JSON, body.as_bytes()).await;
+                begin(admin, other, &target, body).await;
                 env.clock().sleep(Duration::from_secs(2)).await;
                 let begun = count(admin, changed).await;
                 if begun == 0 {
@@ -86,10 +91,8 @@ fn work_by_query_goes_on_while_its_caller_may() {
     let (env, sim) = (sim.env(), &sim);
     with_oauth_clients_on(sim, 2, |mut clients| async move {
         let [admin, other] = &mut clients[..] else { panic!("two") };
-        stage(admin).await;
-        other.authorize(Some(&basic("ann", "ann-knows-this")));
         let target = "/w/_update_by_query?scroll_size=10&requests_per_second=20";
-        other.send("POST", target, &JSON, br#"{"script":"ctx._source.a = 2"}"#).await;
+        begin(admin, other, target, r#"{"script":"ctx._source.a = 2"}"#).await;
         env.clock().sleep(Duration::from_secs(1)).await;
         admin.good("POST", "/_security/user/bob", r#"{"password":"bob-knows","roles":[]}"#).await;
         let wider = r#"{"indices":[{"names":["*"],"privileges":["all"]}]}"#;
