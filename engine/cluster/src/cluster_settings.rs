@@ -39,6 +39,9 @@ const WATERMARKS: [(&str, &str); 3] = [
     ("cluster.routing.allocation.disk.watermark.flood_stage", "flood stage"),
 ];
 
+/// Behind a mark's name: the most that it leaves.
+const MAX_HEADROOM: &str = ".max_headroom";
+
 /// The settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterSettings {
@@ -118,7 +121,7 @@ impl ClusterSettings {
     /// The higher the mark, the less room above it.
     fn check_headrooms(&self) -> Result<()> {
         let rooms = WATERMARKS.map(|(name, word)| {
-            let name = format!("{name}.max_headroom");
+            let name = format!("{name}{MAX_HEADROOM}");
             let text = self.text(&name).unwrap_or_default().to_owned();
             (word, units::bytes(&name, &text).ok().flatten(), text)
         });
@@ -183,6 +186,27 @@ impl ClusterSettings {
         }
     }
 
+    /// The most that a watermark in percent leaves, as text; `-1` for as much as it says. Whoever set a mark means
+    /// it: with any of them set, the headrooms that were not have no default, as in Elasticsearch.
+    pub fn headroom(&self, mark: &str) -> &str {
+        let name = format!("{mark}{MAX_HEADROOM}");
+        match (self.value(&name), find(&name)) {
+            (Some(value), _) => value.as_str().unwrap_or_default(),
+            (None, Some(known)) if !self.marks_are_set(mark) => known.default,
+            (None, _) => "-1",
+        }
+    }
+
+    /// Was this mark set, or one that belongs to it?
+    fn marks_are_set(&self, mark: &str) -> bool {
+        let together = WATERMARKS.iter().any(|(name, _)| *name == mark);
+        if together {
+            WATERMARKS.iter().any(|(name, _)| self.value(name).is_some())
+        } else {
+            self.value(mark).is_some()
+        }
+    }
+
     /// A truth that counts.
     pub fn flag(&self, name: &str) -> bool {
         self.text(name) == Some("true")
@@ -228,7 +252,10 @@ impl ClusterSettings {
                     Type::List if known.default.contains(',') => {
                         Value::Array(known.default.split(',').map(Value::from).collect())
                     }
-                    _ => Value::from(known.default),
+                    _ => match known.name.strip_suffix(MAX_HEADROOM) {
+                        Some(mark) => Value::from(self.headroom(mark)),
+                        None => Value::from(known.default),
+                    },
                 };
                 (known.name.to_owned(), value)
             })
@@ -380,6 +407,28 @@ mod tests {
 
     fn set(text: &str) -> Result<ClusterSettings> {
         ClusterSettings::default().update(&value(text), &Value::Null)
+    }
+
+    #[test]
+    fn headrooms_have_no_default_where_a_mark_is_set() {
+        const MARK: &str = "cluster.routing.allocation.disk.watermark";
+        let told = |set: &ClusterSettings| {
+            let defaults = set.defaults();
+            ["low", "high", "flood_stage", "flood_stage.frozen"].map(|mark| {
+                let name = format!("{MARK}.{mark}.max_headroom");
+                let shown = defaults.get(&name).and_then(Value::as_str).map(str::to_owned);
+                assert!(shown.is_none_or(|shown| shown == set.headroom(&format!("{MARK}.{mark}"))));
+                set.headroom(&format!("{MARK}.{mark}")).to_owned()
+            })
+        };
+        assert_eq!(told(&ClusterSettings::default()), ["4GB", "2GB", "1GB", "20GB"]);
+        let high = set(&format!(r#"{{"{MARK}.high":"91%"}}"#)).expect("it is fine");
+        assert_eq!(told(&high), ["-1", "-1", "-1", "20GB"]);
+        let room = json::json!({(format!("{MARK}.low.max_headroom")): "5gb"});
+        let room = high.update(&room, &Value::Null).expect("it is fine");
+        assert_eq!(told(&room), ["5gb", "-1", "-1", "20GB"]);
+        let frozen = set(&format!(r#"{{"{MARK}.flood_stage.frozen":"91%"}}"#)).expect("it is fine");
+        assert_eq!(told(&frozen), ["4GB", "2GB", "1GB", "-1"]);
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //!    `index.blocks.read_only_allow_delete`, as in Elasticsearch: writes are answered 429, reading
 //!    and deleting go on. Where more is free than the high watermark leaves, the block is taken back.
 //!    One that somebody set by hand stands for `cluster.info.update.interval` first.
-//! 2. It is looked every second, so that service is back soon after room was made. Where no mark
-//!    leaves anything (switched off; shares of a disk whose size is not known, a simulated one), it
-//!    is looked every minute whether that has changed.
+//! 2. It is looked every second, so that service is back soon after room was made, and a change of the settings
+//!    counts soon, also one that switches the marks on again. Where the size of the disk is not known (a simulated
+//!    one), and no mark is set in bytes, it is looked every minute whether that has changed.
 //!
 //! Not here: what happens where the disk fills up before this looks again: the log refuses (429),
 //! or, where what it had taken in finds no room, its shard is opened again (`serve`).
@@ -26,7 +26,7 @@ use crate::core::Core;
 /// Between two looks at a full disk.
 pub(crate) const FULL_DISK_PAUSE: Duration = Duration::from_secs(1);
 
-/// Between two looks whether a mark was set.
+/// Between two looks whether a mark in bytes was set, on a disk whose size is not known.
 const IDLE_PAUSE: Duration = Duration::from_secs(60);
 
 /// Opening a shard takes this much at most: its manifest, and a first file of its log.
@@ -48,7 +48,7 @@ pub struct Marks {
 
 /// Bytes that a mark leaves of a disk of `total` bytes: `95%` and `0.95` leave a twentieth, but no
 /// more than the headroom; `500mb` leaves that. Nothing where it cannot be told.
-fn left(mark: &str, headroom: Option<&str>, total: u64) -> u64 {
+fn left(mark: &str, headroom: &str, total: u64) -> u64 {
     let share = match mark.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
         None => mark.trim().parse::<f64>().ok(),
@@ -56,7 +56,7 @@ fn left(mark: &str, headroom: Option<&str>, total: u64) -> u64 {
     let bytes = |text: &str| units::bytes("", text).ok().flatten();
     let Some(share) = share else { return bytes(mark).unwrap_or(0) };
     let left = (total as f64 * (1.0 - share).clamp(0.0, 1.0)).round() as u64;
-    left.min(headroom.and_then(bytes).unwrap_or(u64::MAX))
+    left.min(bytes(headroom).unwrap_or(u64::MAX))
 }
 
 fn marks(state: &State, total: u64) -> Option<Marks> {
@@ -65,8 +65,8 @@ fn marks(state: &State, total: u64) -> Option<Marks> {
         return None;
     }
     let mark = |name: &str| {
-        let mark = settings.text(&format!("{WATERMARK}.{name}")).unwrap_or_default();
-        left(mark, settings.text(&format!("{WATERMARK}.{name}.max_headroom")), total)
+        let name = format!("{WATERMARK}.{name}");
+        left(settings.text(&name).unwrap_or_default(), settings.headroom(&name), total)
     };
     let (flood, high, low) = (mark("flood_stage"), mark("high"), mark("low"));
     let high = high.max(flood);
@@ -161,13 +161,15 @@ pub(crate) fn watch<E: Env>(core: &Rc<Core<E>>) {
             };
             let marks = marks(&core.state(), total);
             look(&core, marks, &mut standing).await;
-            pause = if marks.is_some_and(|marks| marks.high > 0) {
-                FULL_DISK_PAUSE
-            } else {
-                IDLE_PAUSE
-            };
+            pause = pause_after(marks, total);
         }
     });
+}
+
+/// How long it may take until the next look.
+fn pause_after(marks: Option<Marks>, total: u64) -> Duration {
+    let can_tell = total > 0 || marks.is_some_and(|marks| marks.high > 0);
+    if can_tell { FULL_DISK_PAUSE } else { IDLE_PAUSE }
 }
 
 async fn look<E: Env>(core: &Rc<Core<E>>, marks: Option<Marks>, standing: &mut Standing) {
@@ -215,15 +217,58 @@ mod tests {
     #[test]
     fn marks_are_shares_or_bytes() {
         for (mark, headroom, total, expected) in [
-            ("95%", None, 1000, 50),
-            ("0.9", None, 1000, 100),
-            ("95%", Some("10b"), 1000, 10),
-            ("500mb", None, 1 << 40, 500 << 20),
-            ("95%", Some("1gb"), 0, 0),
-            ("nonsense", None, 1000, 0),
+            ("95%", "-1", 1000, 50),
+            ("0.9", "-1", 1000, 100),
+            ("95%", "10b", 1000, 10),
+            ("500mb", "-1", 1 << 40, 500 << 20),
+            ("95%", "1gb", 0, 0),
+            ("nonsense", "-1", 1000, 0),
         ] {
-            assert_eq!(left(mark, headroom, total), expected, "{mark} {headroom:?} of {total}");
+            assert_eq!(left(mark, headroom, total), expected, "{mark} {headroom} of {total}");
         }
+    }
+
+    /// With marks of 1, 2 and 3 percent an index took writes until a gigabyte was free.
+    #[test]
+    fn a_mark_that_was_set_has_no_headroom_but_one_that_was_set() {
+        const GIB: u64 = 1 << 30;
+        let put = |state: &State, settings: Value| {
+            let (persistent, transient) = (settings, Value::Null);
+            let command = Command::PutClusterSettings { persistent, transient, rules: Rules::Now };
+            apply(state, &command).0
+        };
+        let told = |state: &State| {
+            marks(state, 1_000 * GIB).map(|marks| (marks.flood, marks.high, marks.low))
+        };
+        let unset = State::default();
+        assert_eq!(told(&unset), Some((GIB, 2 * GIB, 4 * GIB)));
+        let shares = json::json!({"cluster.routing.allocation.disk.watermark": {
+            "low": "1%", "high": "2%", "flood_stage": "3%",
+        }});
+        let set = put(&unset, shares);
+        assert_eq!(told(&set), Some((970 * GIB, 980 * GIB, 990 * GIB)));
+        let high = json::json!({"cluster.routing.allocation.disk.watermark.high": "92%"});
+        assert_eq!(told(&put(&unset, high)), Some((50 * GIB, 80 * GIB, 150 * GIB)));
+        let rooms = json::json!({"cluster.routing.allocation.disk.watermark": {
+            "low.max_headroom": "30gb", "high.max_headroom": "20gb", "flood_stage.max_headroom": "10gb",
+        }});
+        assert_eq!(told(&put(&set, rooms)), Some((10 * GIB, 20 * GIB, 30 * GIB)));
+    }
+
+    /// While they were off it was looked every minute, and so a minute after they were on again.
+    #[test]
+    fn marks_that_are_switched_on_again_count_within_a_second() {
+        let marks = Some(Marks { flood: 100, high: 200, low: 300 });
+        let nothing = Some(Marks { flood: 0, high: 0, low: 0 });
+        assert_eq!(pause_after(None, 1_000), FULL_DISK_PAUSE);
+        assert_eq!(
+            pause_after(nothing, 1_000),
+            FULL_DISK_PAUSE,
+            "100% is no mark, until it changes"
+        );
+        assert_eq!(pause_after(marks, 0), FULL_DISK_PAUSE);
+        assert_eq!(pause_after(nothing, 0), IDLE_PAUSE);
+        assert_eq!(pause_after(None, 0), IDLE_PAUSE);
     }
 
     #[test]
