@@ -93,12 +93,12 @@ pub(super) async fn report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         .map(|index| &*index.name)
         .collect();
     let blocked = read_only.len();
-    let disk = match call.core.disk_marks(volume.total_bytes) {
-        _ if blocked > 0 => Health::Red,
+    let node = match call.core.disk_marks(volume.total_bytes) {
         Some(marks) if volume.available_bytes < marks.flood => Health::Red,
         Some(marks) if volume.available_bytes < marks.high => Health::Yellow,
         _ => Health::Green,
     };
+    let disk = if blocked > 0 { Health::Red } else { node };
     let most = call.core.state().settings.int("cluster.max_shards_per_node").unwrap_or(1_000);
     let most = u64::try_from(most).unwrap_or(0);
     let counted = call.core.state().counted_shards();
@@ -123,16 +123,20 @@ pub(super) async fn report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.field_str("cluster_name", &call.core.shared().config.info.cluster_name);
         writer.key("indicators").begin_object();
         for (name, status) in &shown {
+            let told = match *name {
+                "disk" => disk_symptom(node, blocked, used),
+                _ => symptom(name, *status, &shards, room),
+            };
             writer
                 .key(name)
                 .begin_object()
                 .field_str("status", status.as_str())
-                .field_str("symptom", &symptom(name, *status, &shards, used, room));
+                .field_str("symptom", &told);
             if verbose {
-                details(writer, name, &shards, (most, counted), (disk, blocked), call);
+                details(writer, name, &shards, (most, counted), (node, blocked), call);
             }
             let troubles = match *name {
-                "disk" => room_troubles(call, *status, &read_only),
+                "disk" => room_troubles(call, node, &read_only),
                 "shards_availability" => shard_troubles(call, &health.indices),
                 "shards_capacity" => capacity_troubles(*status),
                 // These two are never anything but green.
@@ -145,13 +149,26 @@ pub(super) async fn report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
-fn symptom(name: &str, status: Health, shards: &Counts, used: u64, room: u64) -> String {
-    match (name, status) {
-        ("disk", Health::Green) => "The cluster has enough available disk space.".to_owned(),
-        ("disk", Health::Red) => format!(
-            "Indices take no writes, or will soon: {used} percent of the disk of the node are in use."
+/// What is told of the disk, by how full it is and how many indices are blocked: those may be so by hand, or still
+/// be so once there is room.
+fn disk_symptom(node: Health, blocked: usize, used: u64) -> String {
+    let said = match blocked {
+        0 => String::new(),
+        1 => "1 index is not allowed to be updated. ".to_owned(),
+        _ => format!("{blocked} indices are not allowed to be updated. "),
+    };
+    match node {
+        Health::Green if blocked == 0 => "The cluster has enough available disk space.".to_owned(),
+        Health::Green => said.trim_end().to_owned(),
+        Health::Red if blocked == 0 => format!(
+            "Indices will soon take no writes: {used} percent of the disk of the node are in use."
         ),
-        ("disk", _) => format!("{used} percent of the disk of the node are in use."),
+        _ => format!("{said}{used} percent of the disk of the node are in use."),
+    }
+}
+
+fn symptom(name: &str, status: Health, shards: &Counts, room: u64) -> String {
+    match (name, status) {
         ("master_is_stable", _) => "The cluster has a stable master node".to_owned(),
         ("repository_integrity", _) => "No snapshot repositories configured.".to_owned(),
         ("shards_capacity", Health::Green) => {
@@ -187,7 +204,7 @@ fn details<E: Env>(
     name: &str,
     shards: &Counts,
     (most, counted): (u64, u64),
-    (disk, blocked): (Health, usize),
+    (node, blocked): (Health, usize),
     call: &Call<'_, E>,
 ) {
     let info = &call.core.shared().config.info;
@@ -195,10 +212,10 @@ fn details<E: Env>(
     match name {
         "disk" => {
             writer
-                .field_u64("nodes_with_enough_disk_space", u64::from(disk == Health::Green))
+                .field_u64("nodes_with_enough_disk_space", u64::from(node == Health::Green))
                 .field_u64("nodes_with_unknown_disk_status", 0)
-                .field_u64("nodes_over_high_watermark", u64::from(disk == Health::Yellow))
-                .field_u64("nodes_over_flood_stage_watermark", u64::from(disk == Health::Red))
+                .field_u64("nodes_over_high_watermark", u64::from(node == Health::Yellow))
+                .field_u64("nodes_over_flood_stage_watermark", u64::from(node == Health::Red))
                 .field_u64("indices_with_readonly_block", blocked as u64);
         }
         "master_is_stable" => {
@@ -314,8 +331,8 @@ fn shard_troubles<E: Env>(call: &Call<'_, E>, rows: &[IndexRow]) -> Vec<Trouble>
     troubles
 }
 
-fn room_troubles<E: Env>(call: &Call<'_, E>, status: Health, read_only: &[&str]) -> Vec<Trouble> {
-    if status == Health::Green {
+fn room_troubles<E: Env>(call: &Call<'_, E>, node: Health, read_only: &[&str]) -> Vec<Trouble> {
+    if node == Health::Green && read_only.is_empty() {
         return Vec::new();
     }
     let info = &call.core.shared().config.info;
@@ -323,7 +340,7 @@ fn room_troubles<E: Env>(call: &Call<'_, E>, status: Health, read_only: &[&str])
     let impact = if read_only.is_empty() {
         Impact {
             id: "ingest_capability_at_risk",
-            severity: if status == Health::Red { 1 } else { 2 },
+            severity: if node == Health::Red { 1 } else { 2 },
             description: "The cluster is at risk of not being able to insert or update documents \
                           in its indices."
                 .to_owned(),
@@ -340,26 +357,39 @@ fn room_troubles<E: Env>(call: &Call<'_, E>, status: Health, read_only: &[&str])
             areas: &["ingest"],
         }
     };
-    let cause = if read_only.is_empty() {
-        "The disk of the node has run or is likely to run out of space, which stops writes to its \
-         indices."
-            .to_owned()
+    let (cause, action) = if node == Health::Green {
+        let cause = format!(
+            "{said} {} blocked by [{READ_ONLY}]: deleting is allowed, writing is not. The disk of the node has \
+             enough room.",
+            if read_only.len() == 1 { "is" } else { "are" }
+        );
+        let action = "Set [index.blocks.read_only_allow_delete] to null where the block is not meant. Set by hand or \
+                      for a full disk, it is taken back by itself while there is room.";
+        (cause, action)
     } else {
-        format!(
-            "{said} stand on a disk that has run out of space, and take no writes until it is freed."
-        )
+        let cause = if read_only.is_empty() {
+            "The disk of the node has run or is likely to run out of space, which stops writes to its \
+             indices."
+                .to_owned()
+        } else {
+            format!(
+                "{said} stand on a disk that has run out of space, and take no writes until it is freed."
+            )
+        };
+        let action = "Add disk capacity or free up disk space. Indices are opened for writes again \
+                      by themselves once there is room.";
+        (cause, action)
     };
     vec![Trouble {
         impact,
         diagnosis: Diagnosis {
             id: "add_disk_capacity_data_nodes",
             cause,
-            action: "Add disk capacity or free up disk space. Indices are opened for writes again \
-                     by themselves once there is room.",
+            action,
             help_url: "https://ela.st/fix-data-disk",
         },
         indices: (!read_only.is_empty()).then_some(indices),
-        node: Some((info.id.clone(), info.name.clone())),
+        node: (node != Health::Green).then(|| (info.id.clone(), info.name.clone())),
     }]
 }
 

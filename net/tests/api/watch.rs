@@ -346,3 +346,26 @@ fn what_is_wrong_is_told_in_elasticsearchs_words() {
         }
     });
 }
+
+/// A block that somebody set by hand was told as a full disk, with a node beyond its flood stage.
+#[test]
+fn a_block_by_hand_is_no_full_disk() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/b", "").await;
+        client.good("PUT", "/b/_settings", r#"{"index.blocks.read_only_allow_delete":true}"#).await;
+        let report = client.good("GET", "/_health_report/disk", "").await;
+        let disk = at(&report, &["indicators", "disk"]);
+        assert_eq!(at(disk, &["status"]).as_str(), Some("red"));
+        assert_eq!(at(disk, &["symptom"]).as_str(), Some("1 index is not allowed to be updated."));
+        let figure = |name: &str| at(disk, &["details", name]).as_u64();
+        let figures = [
+            "nodes_with_enough_disk_space",
+            "nodes_over_flood_stage_watermark",
+            "indices_with_readonly_block",
+        ];
+        assert_eq!(figures.map(figure), [Some(1), Some(0), Some(1)]);
+        let diagnosis = json::to_string(at(disk, &["diagnosis"]));
+        assert!(diagnosis.contains("read_only_allow_delete"), "{diagnosis}");
+        assert!(!diagnosis.contains("run out of space"), "{diagnosis}");
+    });
+}
