@@ -709,3 +709,73 @@ fn in_strict_mode_the_events_of_others_refuse_nobody() {
         assert_eq!(told, ["login_failed"]);
     });
 }
+
+/// The path alone told which token, mapping or privilege it was.
+#[test]
+fn what_a_change_of_security_is_of_stands_beside_it() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let mapping = r#"{"roles":["viewer"],"enabled":true,"rules":{"field":{"username":"*"}}}"#;
+        let token = "/_security/service/elastic/kibana/credential/token";
+        let privileges = r#"{"app":{"p":{"actions":["data:read"]}}}"#;
+        for (method, target, body, event, fact, of) in [
+            (
+                "PUT",
+                &*format!("{token}/t1"),
+                "",
+                "service_token_created",
+                "target_token",
+                "elastic/kibana/t1",
+            ),
+            (
+                "DELETE",
+                &*format!("{token}/t1"),
+                "",
+                "service_token_deleted",
+                "target_token",
+                "elastic/kibana/t1",
+            ),
+            (
+                "PUT",
+                "/_security/role_mapping/m",
+                mapping,
+                "role_mapping_changed",
+                "target_role_mapping",
+                "m",
+            ),
+            (
+                "DELETE",
+                "/_security/role_mapping/m",
+                "",
+                "role_mapping_deleted",
+                "target_role_mapping",
+                "m",
+            ),
+            (
+                "PUT",
+                "/_security/privilege",
+                privileges,
+                "privilege_changed",
+                "target_privilege",
+                "app/p",
+            ),
+            (
+                "DELETE",
+                "/_security/privilege/app/p",
+                "",
+                "privilege_deleted",
+                "target_privilege",
+                "app/p",
+            ),
+        ] {
+            client.good(method, target, body).await;
+            let lines = told.of(event);
+            assert_eq!(at(&lines[0], &[fact]).as_str(), Some(of), "{event}: {lines:?}");
+        }
+        let made = client.good("POST", token, "").await;
+        let name = at(&made, &["token", "name"]).as_str().expect("a name").to_owned();
+        let lines = told.of("service_token_created");
+        let target = at(&lines[lines.len() - 1], &["target_token"]).as_str();
+        assert_eq!(target, Some(&*format!("elastic/kibana/{name}")));
+    });
+}

@@ -157,16 +157,23 @@ async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
 
 /// Tells the log what a change is of, where its path says so: also of one that is refused before it is read.
 fn tell_target<E: Env>(op: Op, call: &Call<'_, E>) {
-    let (fact, part) = match op {
+    let (fact, parts): (_, &[&str]) = match op {
         Op::PutUser | Op::DeleteUser | Op::EnableUser | Op::DisableUser | Op::ChangePassword => {
-            ("target_user", "username")
+            ("target_user", &["username"])
         }
-        Op::PutRole | Op::DeleteRole => ("target_role", "name"),
-        Op::UpdateApiKey | Op::UpdateCrossClusterApiKey => ("target_key", "id"),
+        Op::PutRole | Op::DeleteRole => ("target_role", &["name"]),
+        Op::PutRoleMapping | Op::DeleteRoleMapping => ("target_role_mapping", &["name"]),
+        Op::DeletePrivileges => ("target_privilege", &["application", "name"]),
+        Op::UpdateApiKey | Op::UpdateCrossClusterApiKey => ("target_key", &["id"]),
+        // Of one that gets its name here, that is told once it has one.
+        Op::CreateServiceToken | Op::DeleteServiceToken => {
+            ("target_token", &["namespace", "service", "name"])
+        }
         _ => return,
     };
-    if let Some(name) = call.path.get(part) {
-        call.told.borrow_mut().fact(fact, name);
+    let names: Option<Vec<&str>> = parts.iter().map(|part| call.path.get(part)).collect();
+    if let Some(names) = names {
+        call.told.borrow_mut().fact(fact, names.join("/"));
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Some(name) => name.to_owned(),
         None => format!("token_{}", random_text::<E, 15>(call)),
     };
+    call.told.borrow_mut().fact("target_token", format!("{account}/{name}"));
     let need = Need::Action(call.route.privilege);
     let token = make(call, &account, &name, Some(need)).await?;
     let Some(token) = token else {
