@@ -12,6 +12,7 @@ use std::sync::Arc;
 use cluster::Index;
 use env::{Bytes, Env};
 use json::Value;
+use mapping::Mapping;
 use mapping::analysis::effort::{Exhausted, within};
 use mapping::document::{Chosen, Mode, Parsed, Parser, STEPS_HERE, too_costly};
 use search::dsl;
@@ -39,6 +40,25 @@ pub(super) struct Alone {
     /// A segment with nothing else.
     view: Arc<View>,
     source: Bytes,
+    /// The mapping without the fields that it adds.
+    before: Arc<Mapping>,
+}
+
+impl Alone {
+    /// Is what it says copied into a hidden field by a field that it adds? A template of somebody else's may make
+    /// such a one.
+    pub(super) fn adds_ways_to_hidden(&self, limits: &Limits) -> bool {
+        let (mapping, before) = (&self.index.mapping, &self.before);
+        if Arc::ptr_eq(mapping, before) {
+            return false;
+        }
+        let hides = |path: &str| {
+            let mut fields = limits.each().iter().filter_map(|kind| kind.fields.as_ref());
+            fields.any(|fields| !fields.permits(path))
+        };
+        let mut added = mapping.fields().filter(|field| before.field(&field.path).is_none());
+        added.any(|field| field.copy_to.iter().any(|target| hides(target)))
+    }
 }
 
 impl<E: Env> Core<E> {
@@ -56,7 +76,7 @@ impl<E: Env> Core<E> {
         mode: Mode,
     ) -> Result<Alone> {
         let asked = (Arc::clone(index), id.to_owned(), routing.map(str::to_owned));
-        let chosen = chosen.cloned();
+        let (chosen, before) = (chosen.cloned(), Arc::clone(&index.mapping));
         let is_short = index.mapping.reading_bytes(source.len()) <= PARSE_HERE_BYTES_MAX;
         let (own, lease) = (source.clone(), self.lease.clone());
         let make = move || {
@@ -95,15 +115,18 @@ impl<E: Env> Core<E> {
                 made.map_err(|Exhausted| failure::of_mapping(too_costly(id)))??
             }
         };
-        Ok(Alone { index, view, source })
+        Ok(Alone { index, view, source, before })
     }
 
-    /// Does the document pass the filter, and has it no hidden field?
+    /// Does the document pass the filter, has it no hidden field, and gives it none a value?
     pub(super) async fn comes_within(
         self: &Rc<Self>,
         limits: &Limits,
         new: &Alone,
     ) -> Result<bool> {
+        if new.adds_ways_to_hidden(limits) {
+            return Ok(false);
+        }
         let source = json::parse(&new.source).unwrap_or_default();
         let kind = self.kind_alone(limits, new).await?;
         Ok(kind.is_some_and(|kind| shows_all(kind, &source)))

@@ -303,6 +303,9 @@ impl<E: Env> Core<E> {
             let sight = Sight { write: before, read: seen_before, shown: &shown };
             self.alone_unseen(index, (&id, routing), update, &new, &sight).await?
         };
+        if alone.adds_ways_to_hidden(judged.write) {
+            return Err(hidden(&index.name));
+        }
         // Of one kind before and after, or nothing is hidden of either.
         let stays = |before: &Limits, after: &Limits| {
             std::ptr::eq(before, after) || (shows_all(before, &old) && shows_all(after, &new))

@@ -118,10 +118,8 @@ fn beyond(mappings: &Value, permits: &dyn Fn(&str) -> bool) -> Option<String> {
             ("runtime", Value::Object(fields)) => {
                 fields.keys().find(|name| !permits(name)).map(str::to_owned)
             }
-            // They reach for fields that are not there yet, of any name.
-            ("dynamic_templates", Value::Array(templates)) if !templates.is_empty() => {
-                Some(key.to_owned())
-            }
+            // They reach for fields that are not there yet, of any name; and stand in the place of those of before.
+            ("dynamic_templates", _) => Some(key.to_owned()),
             _ => None,
         };
         if found.is_some() {

@@ -2,7 +2,8 @@
 
 use json::Value;
 
-use crate::place::{at, with_node};
+use crate::browser::basic;
+use crate::place::{at, with_node, with_security};
 
 const MAPPINGS: &str = r#"{"mappings":{"dynamic_templates":[
     {"point":{"match":"place_*","mapping":{"type":"geo_point"}}},
@@ -165,5 +166,54 @@ fn objects_of_templates_are_what_they_say() {
         let deep = "{\"ne\":".repeat(30) + "{\"a\":1}" + &"}".repeat(30);
         let refused = client.bad("PUT", "/i/_doc/4", &deep).await;
         assert!(refused.contains("Limit of mapping depth [20]"), "{refused}");
+    });
+}
+
+/// A caller to whom a field is hidden wrote it by a template of somebody else's that copies into it, which it named, or
+/// which met its field's name; and took all templates away.
+#[test]
+fn no_template_leads_a_limited_caller_to_a_hidden_field() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let mappings = r#"{"mappings":{"properties":{"sec":{"type":"keyword"}},"dynamic_templates":[
+            {"tosec":{"match":"zzz*","mapping":{"type":"keyword","copy_to":"sec"}}}]}}"#;
+        client.good("PUT", "/i", mappings).await;
+        let role = r#"{"indices":[{"names":["i"],"privileges":["all"],
+            "field_security":{"grant":["*"],"except":["sec"]}}]}"#;
+        client.good("PUT", "/_security/role/some", role).await;
+        let user = r#"{"password":"some-of-it-seen","roles":["some"]}"#;
+        client.good("PUT", "/_security/user/some", user).await;
+        client.authorize(Some(&basic("some", "some-of-it-seen")));
+        let lines = [
+            r#"{"index":{"_id":"1","dynamic_templates":{"mine":"tosec"}}}"#,
+            r#"{"mine":"INJECT"}"#,
+            r#"{"index":{"_id":"2"}}"#,
+            r#"{"zzz1":"INJECT"}"#,
+            r#"{"update":{"_id":"3"}}"#,
+            r#"{"doc":{"zzz2":"INJECT"},"doc_as_upsert":true}"#,
+            r#"{"index":{"_id":"4"}}"#,
+            r#"{"open":"x"}"#,
+            r#"{"update":{"_id":"4"}}"#,
+            r#"{"doc":{"zzz3":"INJECT"}}"#,
+        ];
+        let done = client.good("POST", "/i/_bulk?refresh=true", &(lines.join("\n") + "\n")).await;
+        let items = at(&done, &["items"]).as_array().expect("items").iter();
+        let statuses: Vec<Option<u64>> = items
+            .map(|item| {
+                let (_, item) = item.as_object().and_then(|item| item.iter().next())?;
+                at(item, &["status"]).as_u64()
+            })
+            .collect();
+        let told = json::to_string(&done);
+        assert_eq!(statuses, [Some(403), Some(403), Some(403), Some(201), Some(403)], "{told}");
+        for templates in ["[]", r#"[{"t":{"match":"*","mapping":{"type":"keyword"}}}]"#] {
+            let body = format!(r#"{{"dynamic_templates":{templates}}}"#);
+            assert_eq!(client.call("PUT", "/i/_mapping", &body).await.status, 403, "{templates}");
+        }
+        client.authorize(Some(&basic("elastic", "secret")));
+        let found = client.good("GET", "/i/_count?q=sec:INJECT", "").await;
+        assert_eq!(at(&found, &["count"]).as_u64(), Some(0));
+        let mapping = client.good("GET", "/i/_mapping", "").await;
+        assert!(json::to_string(&mapping).contains("tosec"));
     });
 }
