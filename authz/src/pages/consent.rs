@@ -105,7 +105,7 @@ pub fn render(consent: &Consent<'_>) -> String {
     let below = html! {
         "wants access to your documents · "
         @if consent.reviewed { (badge("reviewed", "good")) } @else { (badge("not reviewed", "bad")) }
-        @if let Some(publisher) = consent.publisher { " by " bdi { (publisher) } }
+        @if let Some(publisher) = consent.publisher { " · published by " bdi { (publisher) } }
     };
     let body = html! {
         section.card {

@@ -321,6 +321,14 @@ fn a_service_that_names_no_scope_learns_who_it_is() {
             client.authorize(None);
             let answer = client.call_with("POST", "/token", &form, body.as_bytes()).await;
             assert_eq!(at(&value(&answer), &["scope"]).as_str(), Some(expected));
+            // One whose account is disabled acts for somebody, who may not now.
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("PUT", "/_security/user/ann/_disable", "").await;
+            client.authorize(None);
+            let answer = client.call_with("POST", "/token", &form, body.as_bytes()).await;
+            assert_eq!(at(&value(&answer), &["error"]).as_str(), Some("invalid_grant"));
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("PUT", "/_security/user/ann/_enable", "").await;
         }
     });
 }
