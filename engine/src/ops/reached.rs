@@ -173,7 +173,7 @@ mod tests {
         let refused = |mappings: Value| beyond(&mappings, &permits);
         for fine in [
             json!({}),
-            json!({"dynamic": false, "dynamic_templates": []}),
+            json!({"dynamic": false}),
             json!({"properties": {"seen": {"type": "text", "fields": {"raw": {"type": "keyword"}}}}}),
             json!({"properties": {"a": {"type": "object", "properties": {"b": {"type": "long"}}}}}),
             json!({"runtime": {"seen": {"type": "long"}}}),
@@ -194,6 +194,8 @@ mod tests {
             (json!({"properties": {"secret": null}}), "secret"),
             (json!({"runtime": {"secret": null}}), "secret"),
             (json!({"dynamic_templates": [{"t": {"mapping": {}}}]}), "dynamic_templates"),
+            // They take the place of those that are there.
+            (json!({"dynamic_templates": []}), "dynamic_templates"),
         ] {
             assert_eq!(refused(mappings).as_deref(), Some(path));
         }
