@@ -325,10 +325,12 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
     let is_service =
         record.profile.confidential && record.profile.application_type == ApplicationType::Service;
     let state = visit.state();
-    if !is_service || record.service_account.is_none() {
+    let (Some(account), true) = (state.account_of(record), is_service) else {
         return Err(Fail::new("unauthorized_client", "This client acts for nobody of its own"));
+    };
+    if !account.enabled {
+        return Err(Fail::grant());
     }
-    let account = state.account_of(record).filter(|user| user.enabled).ok_or(Fail::grant())?;
     check_resources(visit, form)?;
     let scopes = match form.first("scope") {
         None if record.default_scope.is_empty() => vec![scope::Scope::Own.to_string()],
