@@ -13,25 +13,26 @@ fn no_pipeline(name: &str) -> Error {
 /// What stands for no pipeline.
 const NO_PIPELINE: &str = "_none";
 
-/// The pipeline that the item names for its document.
-fn named_pipeline(item: &WriteItem) -> Option<&str> {
-    let has_document = match (item.action, &item.update) {
+/// Has the item a whole document, that it puts or may put?
+fn has_document(item: &WriteItem) -> bool {
+    match (item.action, &item.update) {
         (WriteAction::Index | WriteAction::Create, _) => true,
         (WriteAction::Update, Some(update)) => update.upsert.is_some(),
         _ => false,
-    };
-    item.pipeline.as_deref().filter(|name| has_document && *name != NO_PIPELINE)
+    }
+}
+
+/// The pipeline that the item names for its document.
+fn named_pipeline(item: &WriteItem) -> Option<&str> {
+    item.pipeline.as_deref().filter(|name| *name != NO_PIPELINE && has_document(item))
 }
 
 /// The pipelines that the index names run before each document that an item may put, but where the item names
 /// another in place of the first.
 fn check_pipelines(index: &Index, item: &WriteItem) -> Result<()> {
-    let puts = match (item.action, &item.update) {
-        (WriteAction::Index | WriteAction::Create, _) => true,
-        (WriteAction::Update, Some(update)) => update.upsert.is_some() || update.doc_as_upsert,
-        _ => false,
-    };
-    if !puts {
+    // A part that may stand for the whole runs through those of the index, and through none that a request names.
+    let is_upsert = item.update.as_ref().is_some_and(|update| update.doc_as_upsert);
+    if !is_upsert && !has_document(item) {
         return Ok(());
     }
     let of_index = |setting| index.settings.text(setting).filter(|name| *name != NO_PIPELINE);
