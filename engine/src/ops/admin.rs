@@ -9,6 +9,7 @@ use base::ShardId;
 use cluster::{Command, Index, Outcome};
 use env::{Env, Spawn};
 use json::{Object, Value};
+use mapping::Mapping;
 
 use super::create::is_typed;
 use super::reached::Reached;
@@ -44,6 +45,35 @@ impl IndexInfo {
     /// The mapping as Elasticsearch shows it. Made when asked for: it may be large.
     pub fn mappings(&self) -> Value {
         self.index.mapping.to_json()
+    }
+}
+
+/// Takes out of an index's settings what names other fields than those of `seen`.
+fn cut(settings: &mut Value, seen: &Mapping) {
+    let shows = |field: &Value| {
+        let name = field.as_str().map(|field| field.split('^').next().unwrap_or(field));
+        name.is_some_and(|name| name == "*" || seen.lookup(name).is_some())
+    };
+    let shows_all = |fields: &Value| match fields {
+        Value::Array(fields) => fields.iter().all(shows),
+        field => shows(field),
+    };
+    let Value::Object(settings) = settings else { return };
+    let Some(Value::Object(index)) = settings.get_mut("index") else { return };
+    for (group, list) in [("sort", "field"), ("query", "default_field")] {
+        let fields = index.get(group).and_then(|group| group.get(list));
+        if !fields.is_none_or(shows_all)
+            && let Some(Value::Object(found)) = index.get_mut(group)
+        {
+            match group {
+                // Its lists belong together.
+                "sort" => *found = Object::new(),
+                _ => drop(found.remove(list)),
+            }
+            if found.is_empty() {
+                index.remove(group);
+            }
+        }
     }
 }
 
@@ -84,10 +114,12 @@ impl<E: Env> Core<E> {
             let aliases: Object =
                 shown.into_iter().map(|(name, alias)| (name, alias.to_json())).collect();
             let Reached { index, limits, .. } = reached;
+            let mut settings = index.settings.to_nested();
             let index = match limits.fields.is_some() {
                 // A caller with limits sees the fields that it may see.
                 true => {
                     let mapping = self.shown_mapping(&index, &limits);
+                    cut(&mut settings, &mapping);
                     Arc::new(cluster::Index { mapping, ..(*index).clone() })
                 }
                 false => index,
@@ -95,7 +127,7 @@ impl<E: Env> Core<E> {
             infos.push(IndexInfo {
                 name: index.name.to_string(),
                 aliases: Value::Object(aliases),
-                settings: index.settings.to_nested(),
+                settings,
                 stream: state.data_stream_of(&index.name).map(|stream| stream.name.to_string()),
                 index,
             });

@@ -198,7 +198,7 @@ impl Mapping {
 
     /// As Elasticsearch shows it: `{}` or `{"properties":{…}}`.
     pub fn to_json(&self) -> Value {
-        render::mappings(&self.inner.root, &self.inner.options)
+        render::mappings(self)
     }
 
     /// One field as `GET _mapping/field` shows it: `{"type":"long"}`.

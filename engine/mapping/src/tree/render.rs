@@ -2,15 +2,17 @@
 
 use json::{Object as Json, Value};
 
+use super::Mapping;
 use super::node::{Alias, Child, Children, Object};
-use super::options::{Options, Source};
+use super::options::Source;
 use crate::types::{
     ContextKind, Contexts, Field, Flattened, IndexOptions, Keyword, KeywordFlavor, Kind, Number,
     NumberKind, Text, TextFlavor, date_format,
 };
 
-/// A whole mapping.
-pub(super) fn mappings(root: &Object, options: &Options) -> Value {
+/// A whole mapping. Of one of which fields are hidden, what may speak of them is left out.
+pub(super) fn mappings(mapping: &Mapping) -> Value {
+    let (root, options) = (mapping.root(), mapping.options());
     let mut out = Json::new();
     object_options(root, &mut out);
     if let Some(meta) = &options.meta {
@@ -23,8 +25,8 @@ pub(super) fn mappings(root: &Object, options: &Options) -> Value {
         let formats: Value = formats.iter().map(|format| format.pattern()).collect();
         out.insert("dynamic_date_formats", formats);
     }
-    source(&options.source, &mut out);
-    if !options.templates().is_empty() {
+    source(&options.source, mapping, &mut out);
+    if !options.templates().is_empty() && !mapping.is_reduced() {
         let templates: Value =
             options.templates().iter().map(|template| template.shown.clone()).collect();
         out.insert("dynamic_templates", templates);
@@ -39,7 +41,7 @@ pub(super) fn mappings(root: &Object, options: &Options) -> Value {
     Value::Object(out)
 }
 
-fn source(source: &Source, out: &mut Json) {
+fn source(source: &Source, mapping: &Mapping, out: &mut Json) {
     let mut shown = Json::new();
     if let Some(enabled) = source.enabled.filter(|enabled| !enabled) {
         shown.insert("enabled", enabled);
@@ -48,11 +50,12 @@ fn source(source: &Source, out: &mut Json) {
         shown.insert("mode", mode.name());
     }
     for (key, paths) in [("includes", &source.includes), ("excludes", &source.excludes)] {
+        // A pattern may be the name of what it hides.
+        let is_shown = |path: &&String| !mapping.is_reduced() || mapping.field(path).is_some();
+        let paths = paths.iter().filter(is_shown).map(|path| Value::from(path.as_str()));
+        let paths: Vec<Value> = paths.collect();
         if !paths.is_empty() {
-            shown.insert(
-                key,
-                paths.iter().map(|path| Value::from(path.as_str())).collect::<Value>(),
-            );
+            shown.insert(key, Value::Array(paths));
         }
     }
     if !shown.is_empty() {

@@ -4,7 +4,8 @@
 //! 1. What is left keeps its number, so that it reads the same columns and postings.
 //! 2. A hidden field takes its multi-fields and parts along where they are hidden too; one that is
 //!    permitted stays, though the field above it is hidden, under its own path.
-//! 3. Another name of a hidden field is hidden.
+//! 3. Another name of a hidden field is hidden, and so is that others are copied into it.
+//! 4. It is shown without what the root says of fields by name or pattern (`dynamic_templates`, parts of `_source`).
 
 use std::sync::Arc;
 
@@ -113,10 +114,15 @@ fn field_of(
         .cloned()
         .collect();
     if tells_nothing_hidden(whole, field, sight) {
-        if multi.len() == field.multi_fields.len() {
+        let is_seen = |target: &&Arc<str>| match whole.field(target) {
+            Some(target) => tells_nothing_hidden(whole, target, sight),
+            None => sight.permits(target),
+        };
+        let copy_to: Vec<Arc<str>> = field.copy_to.iter().filter(is_seen).cloned().collect();
+        if multi.len() == field.multi_fields.len() && copy_to.len() == field.copy_to.len() {
             return vec![(name.clone(), Child::Field(field.clone()))];
         }
-        let reduced = Field { multi_fields: multi, ..Field::clone(field) };
+        let reduced = Field { multi_fields: multi, copy_to, ..Field::clone(field) };
         return vec![(name.clone(), Child::Field(Arc::new(reduced)))];
     }
     let own = |other: Arc<Field>| {
@@ -160,6 +166,25 @@ mod tests {
         let seen = whole.visible(&sight(&["a.raw"], &[]));
         assert!(seen.lookup("a").is_none());
         assert!(seen.lookup("a.raw").is_some());
+    }
+
+    #[test]
+    fn nothing_beside_the_fields_names_a_hidden_one() {
+        let mappings = json!({
+            "_source": {"excludes": ["sec", "a", "sec*"]},
+            "dynamic_templates": [{"t": {"match": "sec_*", "mapping": {"type": "keyword"}}}],
+            "properties": {
+                "a": {"type": "keyword", "copy_to": ["sec", "b"]}, "b": {"type": "keyword"},
+                "c": {"type": "keyword", "copy_to": ["secret_new"]}, "sec": {"type": "keyword"}}});
+        let whole = Mapping::parse(&mappings, Arc::default()).expect("legal");
+        assert_eq!(json::to_string(&whole.to_json()).matches("sec").count(), 6);
+        let seen = whole.visible(&sight(&["*"], &["sec*"]));
+        let shown = json!({
+            "_source": {"excludes": ["a"]},
+            "properties": {
+                "a": {"type": "keyword", "copy_to": ["b"]}, "b": {"type": "keyword"},
+                "c": {"type": "keyword"}}});
+        assert_eq!(seen.to_json(), shown);
     }
 
     #[test]
