@@ -62,16 +62,33 @@ impl Proxies {
         let lines = head.all("x-forwarded-for").map(|line| std::str::from_utf8(line).ok());
         let lines: Vec<&str> = lines.collect::<Option<_>>()?;
         let told = lines.iter().rev().flat_map(|line| line.rsplit(',')).map(str::trim);
+        // A list may have empty places (RFC 9110, 5.6.1).
+        let told = told.filter(|address| !address.is_empty());
         for address in told.take(ADDRESSES_MAX) {
             if !self.holds(found) {
                 break;
             }
-            let Ok(address) = address.parse() else { break };
+            let Some(address) = address_of(address) else { break };
             found = address;
         }
         let told = SocketAddr::new(found, 0).to_string();
         (host(&told) != host(peer)).then_some(told)
     }
+}
+
+/// An address as proxies write it: alone, or with the port that it came from; one of IPv6 in brackets, or not;
+/// in quotes, or not.
+fn address_of(text: &str) -> Option<IpAddr> {
+    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let text = quoted.unwrap_or(text);
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Some(address);
+    }
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Some(address.ip());
+    }
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    inner.parse::<std::net::Ipv6Addr>().ok().map(IpAddr::V6)
 }
 
 #[cfg(test)]
@@ -98,6 +115,26 @@ mod tests {
         assert_eq!(client("10.0.0.0/8", &["x, 10.1.1.1"], near).as_deref(), Some("10.1.1.1:0"));
         assert_eq!(client("10.0.0.0/8", &[], near), None);
         assert_eq!(client("::1", &["2001:db8::7"], "[::1]:99").as_deref(), Some("[2001:db8::7]:0"));
+    }
+
+    #[test]
+    fn an_address_may_have_a_port() {
+        let told = |forwarded: &str| client("10.0.0.0/8", &[forwarded], "10.0.0.7:99");
+        for (forwarded, expected) in [
+            ("1.2.3.4:5678", "1.2.3.4:0"),
+            ("\"1.2.3.4:5678\"", "1.2.3.4:0"),
+            ("1.2.3.4, ", "1.2.3.4:0"),
+            ("9.9.9.9, 1.2.3.4:1, ,10.1.1.1:2", "1.2.3.4:0"),
+            ("2001:db8::7", "[2001:db8::7]:0"),
+            ("[2001:db8::7]", "[2001:db8::7]:0"),
+            ("\"[2001:db8::7]:5678\"", "[2001:db8::7]:0"),
+        ] {
+            assert_eq!(told(forwarded).as_deref(), Some(expected), "{forwarded}");
+        }
+        for forwarded in ["1.2.3.4:x", "1.2.3.4:99999", "[1.2.3.4]", "\"1.2.3.4", "unknown", "::g"]
+        {
+            assert_eq!(told(forwarded), None, "{forwarded}");
+        }
     }
 
     #[test]
