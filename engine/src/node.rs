@@ -1,7 +1,7 @@
 //! What all cores of a process share, made before the executors start.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::hash::Map;
 use base::{CoreId, ShardId};
@@ -76,6 +76,8 @@ pub struct Shared {
     pub search_uses: crate::ops::search_uses::SearchUses,
     /// Gives callers their numbers, the same on every core.
     pub hasher: base::hash::State,
+    /// Hides places in shards from callers with limits, the same on every core.
+    pub(crate) veil: OnceLock<search::plan::Veil>,
     pub(crate) cores: Vec<Sender<Message>>,
 }
 
@@ -194,6 +196,7 @@ pub fn prepare(config: Config) -> (Arc<Shared>, Vec<Inbox>) {
         field_uses: crate::ops::field_uses::FieldUses::new(config.cores),
         search_uses: crate::ops::search_uses::SearchUses::new(config.cores),
         hasher: base::hash::State::default(),
+        veil: OnceLock::new(),
         cores: senders,
         config,
     };

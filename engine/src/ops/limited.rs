@@ -17,12 +17,13 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::Index;
-use env::{Bytes, Env};
+use env::{Bytes, Env, Random};
 use json::Value;
 use json::fields::Fields;
 use mapping::Mapping;
 use mapping::document::Mode;
 use search::aggs::spec::{Agg, Kind as AggKind};
+use search::plan::Veil;
 use search::request::SearchRequest;
 use shard::{Reading, Realtime, Seen};
 
@@ -82,6 +83,15 @@ impl<E: Env> Core<E> {
         self.kept_view(key, || {
             let shown = self.shown_mapping(index, whole);
             Mapping::clone(&self.mapping_of(index, kind)).beside(&shown)
+        })
+    }
+
+    /// What hides places in shards, the same on every core until the program ends.
+    pub(super) fn veil(&self) -> Veil {
+        *self.shared.veil.get_or_init(|| {
+            let mut key = [0; 16];
+            self.env.random().fill(&mut key);
+            Veil::new(&key)
         })
     }
 

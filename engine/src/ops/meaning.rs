@@ -20,7 +20,7 @@ use search::dsl;
 use search::fetch::{self, Columns};
 use search::plan::bind::CLAUSES_MAX;
 use search::plan::uses::Uses;
-use search::plan::{self, Bound, Plan};
+use search::plan::{self, Bound, Plan, Veil};
 use search::request::SearchRequest;
 use segment::View;
 use shard::Touched;
@@ -408,6 +408,7 @@ impl<E: Env> Core<E> {
             boost,
             expensive: self.state().settings.flag("search.allow_expensive_queries"),
             now_ms: self.now_ms(),
+            veil: (!whole.is_unlimited()).then(|| self.veil()),
         }
     }
 }
@@ -419,6 +420,8 @@ struct Asked {
     boost: f32,
     expensive: bool,
     now_ms: i64,
+    /// There where something is hidden from the caller.
+    veil: Option<Veil>,
 }
 
 impl Asked {
@@ -431,6 +434,7 @@ impl Asked {
             seen: sight.seen,
             filter_mapping: Some(&index.mapping),
             sees: limits.fields.as_deref(),
+            veil: self.veil.as_ref(),
             ..context_of(index, &default_fields, self.expensive, self.now_ms)
         };
         check_rescore(request, index)?;

@@ -29,7 +29,7 @@ const SLICES_MAX: i64 = 1024;
 pub(super) enum By<'a> {
     /// A hash of the id.
     Id,
-    /// The place in the segment: cheapest, for views of one moment.
+    /// The place in the segment: cheapest, for views of one moment; by id where something is hidden.
     Place,
     /// A hash of the first value of a field.
     Field(&'a str),
@@ -120,6 +120,12 @@ async fn slice_one<E: Env>(
         if max == 1 {
             return Ok(());
         }
+        // In which range a place lies tells how many documents are before it.
+        let limits = gate::ask(gate, SEARCH, &shard.name, &shard.via);
+        let by = match by {
+            By::Place if !limits.is_ok_and(|limits| limits.is_unlimited()) => By::Id,
+            by => by,
+        };
         let mut segments = Vec::with_capacity(view.segments.len());
         for at in &view.segments {
             let out = match (by, field) {

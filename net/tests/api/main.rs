@@ -80,6 +80,7 @@ mod security;
 mod shown;
 mod since;
 mod slow;
+mod standing;
 mod state;
 mod streams;
 mod taken_back;

@@ -392,7 +392,10 @@ impl Scope<'_, '_> {
                     None => None,
                 })
             }
-            Kind::RandomSampler { .. } => What::Chance,
+            Kind::RandomSampler { seed, .. } => {
+                let seed = u64::from(*seed as u32) << 20;
+                What::Chance(self.binder.context.veil.map_or(seed, |veil| veil.seed(seed)))
+            }
             Kind::Composite(composite) => {
                 if let Some(parent) = parent
                     && !matches!(

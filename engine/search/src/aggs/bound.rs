@@ -139,5 +139,5 @@ pub enum What {
     /// The best.
     Sampler(Option<Source>),
     /// Some by chance.
-    Chance,
+    Chance(u64),
 }

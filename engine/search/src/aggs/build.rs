@@ -293,12 +293,11 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             };
             Box::new(Sampler::new(*shard_size as usize, diversity, subs()))
         }
-        What::Chance => {
-            let Kind::RandomSampler { probability, seed } = agg.spec.kind else {
+        What::Chance(seed) => {
+            let Kind::RandomSampler { probability, .. } = agg.spec.kind else {
                 return nothing(agg);
             };
-            let base = place.plan.view.segments[place.number].base;
-            let seed = u64::from(seed as u32) << 20;
+            let (seed, base) = (*seed, place.plan.view.segments[place.number].base);
             single(ByChance { probability, seed, base }, subs())
         }
     }

@@ -133,7 +133,7 @@ fn merge_hits(agg: Option<&Agg>, into: &mut TopHits, from: TopHits) {
     into.hits.extend(from.hits);
     let Some(Kind::TopHits(request)) = agg.map(|agg| &agg.kind) else { return };
     let by_score = request.sorts_by_score();
-    into.hits.sort_by(|a, b| compare_winners(request, by_score, a, b));
+    into.hits.sort_by(|a, b| compare_winners(request, by_score, true, a, b));
     into.hits.truncate(request.window());
 }
 

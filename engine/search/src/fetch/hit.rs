@@ -324,6 +324,9 @@ pub fn order(hit: &mut Hit, request: &SearchRequest, order: &Order, ranked: &Ran
         .zip(&keys[..shown])
         .map(|(value, key)| match (&key.source, value) {
             (Source::Numeric(numeric), value) => numeric.printed(value.clone()),
+            (Source::Doc | Source::ShardDoc, Key::Long(place)) => {
+                Key::Long(order.veil.map_or(*place, |veil| veil.hide(*place)))
+            }
             (Source::Ordinals(ordinals), Key::Term(term)) => {
                 let shown = ordinals.shown.as_ref().map(|field| field.show_term(term));
                 let text = shown.as_ref().and_then(json::Value::as_str).map(str::to_owned);

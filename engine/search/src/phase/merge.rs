@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use base::hash::Set;
 use base::number::Number;
 
-use crate::request::{self, SearchRequest, TrackTotal};
+use crate::request::{self, SearchRequest, SortBy, TrackTotal};
 use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner};
 
 /// So many keys of hits are put in order where they are found: about a millisecond.
@@ -40,7 +40,7 @@ pub fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
         all.extend(partial.hits.into_iter().map(|ranked| Winner { target, ranked }));
     }
     let by_score = request.ranks_by_score();
-    all.sort_by(|a, b| compare(request, by_score, a, b));
+    all.sort_by(|a, b| compare(request, by_score, false, a, b));
     if by_score && let Some(first) = all.first() {
         best = first.ranked.score;
     }
@@ -108,14 +108,25 @@ fn total(track: TrackTotal, count: u64, skipped: bool) -> Option<Total> {
     }
 }
 
-pub fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) -> Ordering {
+/// Which of two hits comes first. `by_shard`: places in the index count within their shard alone.
+pub fn compare(
+    request: &SearchRequest,
+    by_score: bool,
+    by_shard: bool,
+    a: &Winner,
+    b: &Winner,
+) -> Ordering {
     let place = |winner: &Winner| (winner.target, winner.ranked.segment, winner.ranked.doc);
     if by_score {
         return b.ranked.score.total_cmp(&a.ranked.score).then(place(a).cmp(&place(b)));
     }
     for (at, sort) in request.sort.iter().enumerate() {
         let (Some(x), Some(y)) = (a.ranked.keys.get(at), b.ranked.keys.get(at)) else { break };
-        let order = compare_keys(sort, x, y);
+        let order = match sort.by {
+            SortBy::Doc if by_shard => a.target.cmp(&b.target),
+            _ => Ordering::Equal,
+        };
+        let order = order.then_with(|| compare_keys(sort, x, y));
         if order != Ordering::Equal {
             return order;
         }

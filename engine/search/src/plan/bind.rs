@@ -15,6 +15,7 @@ use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::graph::WordBytes;
+use crate::plan::veil::Veil;
 use crate::plan::{
     alike, family, function, gather, join, leaf, metadata, minimum, multi, order, places,
     query_string, rewrite, simple, text, words,
@@ -49,6 +50,8 @@ pub struct Context<'a> {
     /// The documents that the caller may see, where others are hidden from it, found or not: no words of
     /// those count. Where there is a filter, too, both are the same.
     pub seen: Option<&'a Query>,
+    /// Hides places in the shard from a caller from whom something of it is hidden.
+    pub veil: Option<&'a Veil>,
     /// What the filter's names mean, where the caller's view of the mapping hides some of them.
     pub filter_mapping: Option<&'a Mapping>,
     /// Which fields of a source the caller may see; none: all.
@@ -81,6 +84,7 @@ impl<'a> Context<'a> {
             scope: None,
             filter: None,
             seen: None,
+            veil: None,
             filter_mapping: None,
             sees: None,
             result_window: RESULT_WINDOW,

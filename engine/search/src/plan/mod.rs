@@ -14,6 +14,7 @@
 //! | `gather`  | the terms of patterns, in steps; `seen` for whom        |
 //! | `weigh`   | statistics of a shard, weights, and the terms' postings |
 //! | `late`    | what stands for that where no time is left              |
+//! | `veil`    | places, as those are told them who do not see all       |
 
 mod alike;
 pub mod bind;
@@ -46,6 +47,7 @@ mod sorted;
 mod syntax;
 mod text;
 pub mod uses;
+pub mod veil;
 pub mod weigh;
 mod weigh_terms;
 mod words;
@@ -53,4 +55,5 @@ mod words;
 pub use alike::at_path;
 pub use bind::{Context, bind, bind_query, check_query};
 pub use bound::Bound;
+pub use veil::Veil;
 pub use weigh::{Plan, weigh};

@@ -11,6 +11,7 @@ use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::distance::Distance;
 use crate::plan::page::{place, resumed};
+use crate::plan::veil::Veil;
 use crate::plan::{Context, metadata};
 use crate::request::{
     self, Missing, Mode, NumericType, ScriptKind, SearchRequest, Sort, SortBy, Tiebreak,
@@ -27,6 +28,8 @@ pub struct Order {
     pub after: Option<Vec<Place>>,
     /// One hit for each value of this column.
     pub collapse: Option<Collapse>,
+    /// Hides the places of hits where they are told, and reveals those of `after`.
+    pub veil: Option<Veil>,
 }
 
 /// A column whose values are told once each.
@@ -212,8 +215,8 @@ impl Source {
     fn kind(&self) -> &'static str {
         match self {
             Self::Score => "SCORE",
-            Self::Doc => "DOC",
-            Self::ShardDoc => "LONG",
+            // One key may be both, by index.
+            Self::Doc | Self::ShardDoc => "DOC",
             Self::Numeric(numeric) => match numeric.form {
                 NumberForm::Double | NumberForm::Scaled(_) => "DOUBLE",
                 NumberForm::Float | NumberForm::Half => "FLOAT",
@@ -245,6 +248,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             inside.filter = Some(at);
         }
     }
+    let veil = context.veil.copied();
     let tiebreak = crate::dsl::by_name("_shard_doc");
     if request.tiebreak != Tiebreak::None {
         if keys.is_empty() {
@@ -255,7 +259,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
     if let Some(last) = &request.resume {
         let places = keys.iter().zip(&**last).map(|(key, last)| resumed(key, last));
         let after = Some(places.collect::<Result<_>>()?);
-        return Ok(Order { keys, after, collapse: None });
+        return Ok(Order { keys, after, collapse: None, veil });
     }
     let after = match &request.search_after {
         None => None,
@@ -274,7 +278,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             let places = keys.iter().zip(sorts).zip(values);
             Some(
                 places
-                    .map(|((key, sort), value)| place(key, sort, value))
+                    .map(|((key, sort), value)| place(key, sort, value, context.veil))
                     .collect::<Result<_>>()?,
             )
         }
@@ -288,7 +292,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             Some(self::collapse(collapse, mapping)?)
         }
     };
-    Ok(Order { keys, after, collapse })
+    Ok(Order { keys, after, collapse, veil })
 }
 
 fn collapse(asked: &request::Collapse, mapping: &Mapping) -> Result<Collapse> {
@@ -329,6 +333,8 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
     let descending = sort.order == request::Order::Descending;
     let source = match &sort.by {
         SortBy::Score => Source::Score,
+        // How the documents of several shards lie between each other tells how many there are.
+        SortBy::Doc if context.veil.is_some() => Source::ShardDoc,
         SortBy::Doc => Source::Doc,
         SortBy::ShardDoc => Source::ShardDoc,
         SortBy::Distance(asked) => {

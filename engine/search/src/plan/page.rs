@@ -4,13 +4,14 @@ use mapping::types::sortable;
 
 use super::numeric::{after, convert, number};
 use super::order::{Key, NumberForm, Place, Source, term_of};
+use super::veil::Veil;
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::request::{After, ScriptKind, Sort, SortBy};
 use crate::result;
 
 /// The place of one value of `search_after` by a key.
-pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
+pub(super) fn place(key: &Key, sort: &Sort, value: &After, veil: Option<&Veil>) -> Result<Place> {
     let name = match &sort.by {
         SortBy::Score => "_score",
         SortBy::Doc => "_doc",
@@ -50,9 +51,16 @@ pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             Ok(score) if !score.is_nan() => Ok(Place::Score(score)),
             _ => Err(failed(Some(Error::number(scalar.text())))),
         },
-        Source::Doc | Source::ShardDoc => match scalar.text().parse() {
-            Ok(doc) => Ok(Place::Doc(doc)),
-            Err(_) => Err(failed(Some(Error::number(scalar.text())))),
+        Source::Doc | Source::ShardDoc => match (scalar.text().parse(), veil) {
+            (Ok(doc), None) => Ok(Place::Doc(doc)),
+            (Ok(told), Some(veil)) => match veil.reveal(told) {
+                Some(doc) => Ok(Place::Doc(doc)),
+                None => Err(Error::illegal(format!(
+                    "Failed to parse search_after value for field [{name}]: [{told}] was given to nobody \
+                     as the place of a document."
+                ))),
+            },
+            (Err(_), _) => Err(failed(Some(Error::number(scalar.text())))),
         },
         Source::Numeric(numeric) if numeric.flag && !matches!(scalar, Scalar::Number(_)) => {
             match scalar.text() {

@@ -295,7 +295,7 @@ impl Uses {
             | What::Below(_)
             | What::Above(_)
             | What::Sampler(None)
-            | What::Chance => {}
+            | What::Chance(_) => {}
         }
         for column in columns {
             match column {

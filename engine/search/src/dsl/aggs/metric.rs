@@ -10,7 +10,7 @@ use super::values::{Knows, double, doubles, long, no_field, values_object};
 use crate::aggs::spec::{Kind, Method, Metric, TTest, TTestKind, TopMetrics, Values};
 use crate::ast::Query;
 use crate::error::{Error, Kind as ErrorKind};
-use crate::request::{Mode, Order, SearchRequest, SortBy};
+use crate::request::{Mode, SearchRequest, SortBy};
 
 /// Per cents shown where none were asked for.
 const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
@@ -405,8 +405,13 @@ pub fn top_metrics(node: &Node) -> Read<Kind> {
     if found.sort.len() != 1 {
         return Err(Fault::illegal(node.end, "[top_metrics] must have exactly one [sort]"));
     }
-    if matches!(found.sort[0].by, SortBy::Doc) && found.sort[0].order == Order::Descending {
-        return Err(Fault::illegal(node.end, "[top_metrics] cannot sort by [_doc] descending"));
+    let place = match found.sort[0].by {
+        SortBy::Doc => Some("_doc"),
+        SortBy::ShardDoc => Some("_shard_doc"),
+        _ => None,
+    };
+    if let Some(place) = place {
+        return Err(Fault::illegal(node.end, format!("sorting by {place} is not supported")));
     }
     if found.metrics.is_empty() {
         return Err(Fault::illegal(node.end, "Required [metrics]"));
