@@ -20,6 +20,7 @@ use env::Env;
 use json::{Value, Writer};
 
 use super::ask;
+use super::authorize::within_reach;
 use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
@@ -331,15 +332,13 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
     if !account.enabled {
         return Err(Fail::grant());
     }
+    const SCOPE: Fail =
+        Fail::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
     check_resources(visit, form)?;
     let scopes = match form.first("scope") {
         None if record.default_scope.is_empty() => vec![scope::Scope::Own.to_string()],
         None => record.default_scope.clone(),
         Some(text) => {
-            const SCOPE: Fail = Fail::new(
-                "invalid_scope",
-                "A scope is malformed, unknown or not allowed for this client",
-            );
             let wanted = scope::parse_list(text).map_err(|_| SCOPE)?;
             let ceiling = scope::stored(&record.profile.scopes);
             let is_fine = |one: &scope::Scope| {
@@ -351,6 +350,11 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
             wanted.iter().map(ToString::to_string).collect()
         }
     };
+    // Approved was what the account held then; what it holds no more is not promised again.
+    let (scopes, _) = within_reach(visit, account, scopes, Vec::new());
+    if scopes.is_empty() {
+        return Err(SCOPE);
+    }
     let now = visit.now();
     let end = now + visit.settings.access_token;
     let grant = Grant {

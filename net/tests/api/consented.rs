@@ -333,6 +333,48 @@ fn a_service_that_names_no_scope_learns_who_it_is() {
     });
 }
 
+/// What the account of a service lost was still told as the scope of its tokens, each use of which was refused.
+#[test]
+fn a_service_is_told_the_scope_that_its_account_holds_now() {
+    with_oauth(|mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read"), ("b-*", "read")])]).await;
+        let body = r#"{"client_name":"App","application_type":"service","service_account":"ann",
+            "grant_types":["client_credentials"],"scope":"index:a-*:read index:b-*:read",
+            "default_scope":"index:a-*:read index:b-*:read"}"#;
+        let made = client.good("POST", "/_oauth/client", body).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let (id, secret) = (text("client_id"), text("client_secret"));
+        let both = "index:a-*:read index:b-*:read";
+        for (rights, asked, expected) in [
+            (&["a-*", "b-*"][..], "", both),
+            (&["a-*"], "", "index:a-*:read"),
+            (&["a-*"], both, "index:a-*:read"),
+            (&["a-*"], "index:b-*:read", "invalid_scope"),
+            // Of this a part is left.
+            (&["b-1"], both, "index:b-*:read"),
+            (&[], "", "invalid_scope"),
+            (&[], "self", "self"),
+            (&["a-*", "b-*"], "", both),
+        ] {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let entry = |names: &&str| json!({"names": [*names], "privileges": ["read"]});
+            let entries: Vec<json::Value> = rights.iter().map(entry).collect();
+            let role = json::to_string(&json!({"indices": entries}));
+            client.good("PUT", "/_security/role/ann", &role).await;
+            client.authorize(None);
+            let mut body =
+                format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
+            if !asked.is_empty() {
+                body += &format!("&scope={}", asked.replace(' ', "+"));
+            }
+            let form = [("Content-Type", "application/x-www-form-urlencoded")];
+            let answer = value(&client.call_with("POST", "/token", &form, body.as_bytes()).await);
+            let told = answer.get("scope").or_else(|| answer.get("error"));
+            assert_eq!(told.and_then(|told| told.as_str()), Some(expected), "{rights:?} {asked}");
+        }
+    });
+}
+
 /// A scope that held an alias and the index behind it was refused to a service whose account reads by the
 /// alias, and the one that was taken opened nothing.
 #[test]
