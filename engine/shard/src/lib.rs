@@ -33,6 +33,7 @@ mod decide;
 pub mod error;
 pub mod file;
 mod flush;
+mod forget;
 pub mod frame;
 mod get;
 mod held;

@@ -86,7 +86,10 @@ impl<E: Env> Shard<E> {
         let mut state = State::new(manifest.primary_term, next, manifest.segment_next);
         state.segments = segments;
         let now = env.clock().monotonic();
-        for tombstone in manifest.tombstones.iter() {
+        // What is over already is not remembered anew: the segments tell that these are gone.
+        let keep_ms = setup.config.gc_deletes.as_millis();
+        let kept = manifest.tombstones.iter().filter(|it| u128::from(it.age_ms) < keep_ms);
+        for tombstone in kept {
             let put = now.saturating_sub(Duration::from_millis(tombstone.age_ms));
             let (seq_no, term, version) = (tombstone.seq_no, tombstone.term, tombstone.version);
             state.tombstones.put(&tombstone.id, Stamp { seq_no, term, version }, put);
@@ -128,6 +131,9 @@ impl<E: Env> Shard<E> {
             inner.republish()?;
         }
         inner.after_change();
+        // Where there is no room for them now, who writes next is refused and asks again.
+        inner.state.borrow_mut().hold_tombstones(&inner.lease);
+        inner.schedule_forgetting();
         if replayed > 0 {
             inner.after_operations();
         }
@@ -207,6 +213,7 @@ impl<E: Env> Inner<E> {
             merge_stop: Arc::new(RisingNumber::new(0)),
             flush_is_due: Cell::new(false),
             idle_flush_is_due: Cell::new(false),
+            forgetting_is_due: Cell::new(false),
             appliers: Waiters::default(),
             quiet: Waiters::default(),
             closing: Waiters::default(),

@@ -58,6 +58,7 @@ impl<E: Env> Inner<E> {
         self.refresh_took.set(took);
         self.is_asleep.set(false);
         self.schedule_refresh();
+        self.schedule_forgetting();
         self.after_change();
         refreshed
     }

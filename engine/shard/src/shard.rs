@@ -139,6 +139,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) flush_is_due: Cell<bool>,
     /// A flush will come when nothing more does.
     pub(crate) idle_flush_is_due: Cell<bool>,
+    /// Somebody waits for the time of a delete to be over.
+    pub(crate) forgetting_is_due: Cell<bool>,
     /// Those who wait for `applied` to rise.
     pub(crate) appliers: Waiters,
     /// Those who wait for a queue to end.
@@ -537,6 +539,7 @@ impl<E: Env> Inner<E> {
             log_bytes: self.log.get().map_or(0, |log| log.bytes()),
             log_operations,
             buffer_bytes: (state.buffer_bytes() + state.unflushed_bytes()) as u64,
+            version_bytes: state.version_bytes() as u64,
             refresh_listener_count: self.listeners.len() as u64,
             is_search_idle: self.is_search_idle(),
         }

@@ -262,12 +262,15 @@ impl State {
         held.expect("who names a segment saw it in this very step")
     }
 
-    /// Bytes of the buffers, and of what is known of ids beside them.
+    /// Bytes of the buffers.
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.buffer.size_bytes()
             + self.frozen.as_ref().map_or(0, |frozen| frozen.buffer.size_bytes())
-            + self.decided.size_bytes()
-            + self.tombstones.size_bytes()
+    }
+
+    /// Bytes of what is known of ids beside the buffers and segments.
+    pub(crate) fn version_bytes(&self) -> usize {
+        self.decided.size_bytes() + self.tombstones.size_bytes()
     }
 
     /// Bytes of segments that only memory holds.

@@ -100,6 +100,8 @@ pub struct Stats {
     pub log_operations: u64,
     /// Bytes of the buffer, and of segments that wait in memory for a flush.
     pub buffer_bytes: u64,
+    /// Bytes of what is remembered of deletes, and of operations under way.
+    pub version_bytes: u64,
     /// Writers that wait for a refresh.
     pub refresh_listener_count: u64,
     /// Nobody has searched it for `index.search.idle.after`.
@@ -166,6 +168,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             log_bytes,
             log_operations,
             buffer_bytes,
+            version_bytes,
             refresh_listener_count,
             is_search_idle: _,
         } = self;
@@ -191,6 +194,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             (log_bytes, other.log_bytes),
             (log_operations, other.log_operations),
             (buffer_bytes, other.buffer_bytes),
+            (version_bytes, other.version_bytes),
             (refresh_listener_count, other.refresh_listener_count),
         ] {
             *sum += one;

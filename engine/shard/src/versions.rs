@@ -170,6 +170,12 @@ impl Tombstones {
         true
     }
 
+    /// When the oldest delete was put, where it is below `visible`.
+    pub(crate) fn oldest_below(&self, visible: u64) -> Option<Duration> {
+        let (seq_no, (put, _)) = self.order.first_key_value()?;
+        (*seq_no < visible).then_some(*put)
+    }
+
     /// Deletes from operation `from` on, oldest first, at most `count_max`: id, stamp, time since.
     /// And where to go on: `None` at the end.
     pub(crate) fn page(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{PrimaryTerm, SeqNo};
+use env::budget::Budget;
 use env::{Clock, Env, Spawn};
 use harness::*;
 use mapping::analysis::Registry;
@@ -186,6 +187,49 @@ fn nobody_reads_what_is_not_durable() {
         assert_eq!(shard.refresh().await.expect("usable").doc_count, 0);
         env.clock().sleep(SECOND).await;
         assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
+    });
+}
+
+/// Only who wrote forgot some: a shard that was left alone, or took larger batches of deletes than it forgot, held
+/// them all, over a restart too.
+#[test]
+fn deletes_are_forgotten_though_nobody_writes() {
+    const COUNT: usize = 5_000;
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async {
+        let budget = Budget::new(1 << 30);
+        let again = || Setup { lease: budget.lease(), ..setup(config()) };
+        let shard = Shard::create(&env, again()).await.expect("a new shard");
+        let gone = |from: usize| -> Vec<Op> {
+            (from..from + COUNT).map(|at| delete(&format!("id{at}"))).collect()
+        };
+        shard.write(batch(&gone(0))).await;
+        let held = shard.stats().version_bytes;
+        assert!(held as usize > COUNT * 100, "{held}");
+        let taken = || budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum::<usize>();
+        env.clock().sleep(100 * SECOND).await;
+        assert_eq!(shard.stats().version_bytes, held, "no view shows that they are gone");
+        shard.refresh().await.expect("memory");
+        env.clock().sleep(SECOND).await;
+        assert_eq!((shard.stats().version_bytes, shard.stats().buffer_bytes), (0, 0));
+
+        shard.write(batch(&gone(COUNT))).await;
+        shard.close().await.expect("room");
+        drop(shard);
+        let shard = Shard::open(&env, again()).await.expect("it was closed");
+        assert!(shard.stats().version_bytes > 0);
+        assert!(taken() >= shard.stats().version_bytes as usize, "{}", taken());
+        env.clock().sleep(30 * SECOND).await;
+        assert!(shard.stats().version_bytes > 0, "a minute is not over");
+        env.clock().sleep(31 * SECOND).await;
+        assert_eq!(shard.stats().version_bytes, 0);
+        // A shorter time counts for what is remembered already.
+        shard.write(batch(&gone(2 * COUNT))).await;
+        shard.refresh().await.expect("memory");
+        shard.set_config(ShardConfig { gc_deletes: SECOND, ..config() });
+        env.clock().sleep(31 * SECOND).await;
+        assert_eq!(shard.stats().version_bytes, 0);
     });
 }
 

@@ -419,11 +419,9 @@ fn segments(out: &mut Figures<'_, '_>, shard: &Counts) {
     ] {
         out.bytes(part, 0);
     }
-    out.bytes("index_writer_memory", shard.buffer_bytes).bytes("version_map_memory", 0).bytes_as(
-        "fixed_bit_set_memory",
-        "fixed_bit_set",
-        0,
-    );
+    out.bytes("index_writer_memory", shard.buffer_bytes)
+        .bytes("version_map_memory", shard.version_bytes)
+        .bytes_as("fixed_bit_set_memory", "fixed_bit_set", 0);
     out.writer().key("max_unsafe_auto_id_timestamp").i64(-1);
     out.begin("file_sizes").end();
 }

@@ -100,6 +100,11 @@ fn shards(page: &mut Page, stats: &Stats) {
     page.gauge("docs_deleted", "Deleted documents that segments still hold.", docs_deleted);
     page.gauge("store_bytes", "Bytes of the files of all segments.", store_bytes);
     page.gauge("segments", "Segments.", segment_count);
+    page.gauge(
+        "version_bytes",
+        "Bytes of what is remembered of deletes.",
+        stats.shard.version_bytes,
+    );
     page.gauge("buffer_bytes", "Bytes that wait in memory for a flush.", stats.shard.buffer_bytes);
     page.gauge("log_bytes", "Bytes of logs that a flush would free.", stats.shard.log_bytes);
     page.gauge(

@@ -69,7 +69,7 @@ const COLUMNS: &[Entry] = &[
     ("segments.count", &["sc", "segmentsCount"], "number of segments", |s| s.shard.segment_count.into()),
     ("segments.memory", &["sm", "segmentsMemory"], "memory used by segments", |_| Cell::Bytes(0)),
     ("segments.index_writer_memory", &["siwm", "segmentsIndexWriterMemory"], "memory used by index writer", |s| Cell::Bytes(s.shard.buffer_bytes)),
-    ("segments.version_map_memory", &["svmm", "segmentsVersionMapMemory"], "memory used by version map", |_| Cell::Bytes(0)),
+    ("segments.version_map_memory", &["svmm", "segmentsVersionMapMemory"], "memory used by version map", |s| Cell::Bytes(s.shard.version_bytes)),
     ("segments.fixed_bitset_memory", &["sfbm", "fixedBitsetMemory"], "memory of bit sets", |_| Cell::Bytes(0)),
     ("warmer.current", &["wc", "warmerCurrent"], "current warmer ops", |_| Cell::Count(0)),
     ("warmer.total", &["wto", "warmerTotal"], "total warmer ops", |_| Cell::Count(0)),

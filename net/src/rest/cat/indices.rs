@@ -55,9 +55,10 @@ fn table() -> Vec<Column<Line>> {
         right("dataset.size", &[], "total size of dataset", Line::size),
     ];
     table.extend(columns(For::Indices));
-    // Memory that the index takes: its buffers, and segments that no file holds yet.
+    // Memory that the index takes: its buffers, segments that no file holds yet, what is known of deletes.
     let memory = |l: &Line| {
-        l.stats.as_ref().map_or(Cell::Empty, |stats| Cell::Bytes(stats.shard.buffer_bytes))
+        let bytes = |stats: &IndexStats| stats.shard.buffer_bytes + stats.shard.version_bytes;
+        l.stats.as_ref().map_or(Cell::Empty, |stats| Cell::Bytes(bytes(stats)))
     };
     table.push(hidden(right("memory.total", &["tm", "memoryTotal"], "total used memory", memory)));
     table.push(hidden(right("pri.memory.total", &[], "total used memory", memory)));
