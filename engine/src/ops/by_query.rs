@@ -390,6 +390,11 @@ impl<E: Env> Core<E> {
         let mut request =
             self.read_request(&search.body, &search.params, dsl::parse_search).await?;
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
+        if request.slice.is_some() && call.slices != Slices::Count(1) {
+            return Err(Error::validation(&[
+                "can't specify both manual and automatic slicing at the same time",
+            ]));
+        }
         if matches!(call.work, Work::Reindex(_)) && !request.sort.is_empty() {
             deprecated::reindex_sort(gate);
         }

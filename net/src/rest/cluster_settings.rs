@@ -1,6 +1,6 @@
 //! `_cluster/settings`.
 
-use cluster::cluster_settings::{Layer, render, set_by};
+use cluster::cluster_settings::{Layer, flatten, render};
 use engine::ops::cluster_settings::NewClusterSettings;
 use engine::{Error, Result};
 use env::Env;
@@ -66,16 +66,18 @@ fn read(content: &[u8], flat: bool) -> Result<(NewClusterSettings, bool, Vec<u8>
         layers[at] = value;
     }
     let [persistent, transient] = layers;
-    let is_empty = |value: &Value| value.as_object().is_none_or(json::Object::is_empty);
-    if is_empty(&persistent) && is_empty(&transient) {
+    let named = |value: &Value| -> Result<Layer> {
+        flatten(value).map_err(|error| Error::illegal_argument(error.to_string()))
+    };
+    let (mut set_persistent, mut set_transient) = (named(&persistent)?, named(&transient)?);
+    // Groups without settings name none.
+    if set_persistent.is_empty() && set_transient.is_empty() {
         return Err(Error::validation(&["no settings to update"]));
     }
-    let shown = |value: &Value| -> Result<Layer> {
-        set_by(value).map_err(|error| Error::illegal_argument(error.to_string()))
-    };
-    let (set_persistent, set_transient) = (shown(&persistent)?, shown(&transient)?);
     // One that is taken away was named, too.
-    let warned = !is_empty(&transient);
+    let warned = !set_transient.is_empty();
+    set_persistent.retain(|_, value| !value.is_null());
+    set_transient.retain(|_, value| !value.is_null());
     let mut answer = Vec::with_capacity(256);
     Writer::new(&mut answer)
         .begin_object()

@@ -34,7 +34,7 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         source: source_filter(call)?,
         stored_fields: stored_fields(call),
     };
-    let requests = call.read(move |content| read(&fail::tree(content)?, &defaults)).await?;
+    let requests = call.read(move |content| read(content, &defaults)).await?;
     let gotten = call.core.multi_get(call.gate, &requests).await;
     // The answer repeats them.
     let room = call.core.room("documents", gotten.memory.as_ref().map_or(0, Taken::bytes))?;
@@ -55,20 +55,23 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// The documents that a body asks for.
-fn read(body: &Value, defaults: &GetRequest) -> Result<Vec<GetRequest>> {
-    let unexpected = |token: &str, expected: &str| {
-        Error::new(
-            400,
-            "parsing_exception",
-            format!("unexpected token [{token}], expected [{expected}]"),
-        )
+fn read(content: &[u8], defaults: &GetRequest) -> Result<Vec<GetRequest>> {
+    let body = &fail::tree(content)?;
+    let failed = |reason: String, at: json::Place| {
+        let error = Error::new(400, "parsing_exception", reason);
+        error.with("line", at.line).with("col", at.column)
     };
-    let object = body.as_object().ok_or_else(|| unexpected(body.token(), "START_OBJECT"))?;
+    let unexpected = |token: &str, expected: &str, at: json::Place| {
+        failed(format!("unexpected token [{token}], expected [{expected}]"), at)
+    };
+    let begin = json::Place { line: 1, column: 1 };
+    let object = body.as_object().ok_or_else(|| unexpected(body.token(), "START_OBJECT", begin))?;
     let mut requests = Vec::new();
     for (key, value) in object.iter() {
+        let at = || fail::place_of_value(content, key);
         let list = value
             .as_array()
-            .ok_or_else(|| unexpected(value.token(), "FIELD_NAME] or [START_ARRAY"))?;
+            .ok_or_else(|| unexpected(value.token(), "FIELD_NAME] or [START_ARRAY", at()))?;
         match key {
             "docs" => {
                 for item in list {
@@ -87,11 +90,9 @@ fn read(body: &Value, defaults: &GetRequest) -> Result<Vec<GetRequest>> {
                 }
             }
             other => {
-                return Err(Error::new(
-                    400,
-                    "parsing_exception",
-                    format!("unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]"),
-                ));
+                let reason =
+                    format!("unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]");
+                return Err(failed(reason, at()));
             }
         }
     }
@@ -123,7 +124,8 @@ fn one(item: &Object, defaults: &GetRequest) -> Result<GetRequest> {
             value.token()
         ))
     };
-    for (key, value) in item.iter() {
+    // What is null is as if it were not there.
+    for (key, value) in item.iter().filter(|(_, value)| !value.is_null()) {
         let text = || scalar(value).ok_or_else(|| failed(key, value));
         match key {
             "_index" => request.index = text()?,
@@ -188,7 +190,7 @@ mod tests {
     }
 
     fn ask(body: &str) -> Result<Vec<GetRequest>> {
-        read(&json::parse(body.as_bytes()).expect("JSON"), &defaults())
+        read(body.as_bytes(), &defaults())
     }
 
     #[test]
@@ -210,7 +212,15 @@ mod tests {
     fn bad_bodies_are_named() {
         let reason = |body: &str| ask(body).expect_err(body).reason;
         assert_eq!(reason("{}"), "Validation Failed: 1: no documents to get;");
-        assert_eq!(reason(r#"{"docs":[{}]}"#), "Validation Failed: 1: id is missing for doc 0;");
+        for missing in [r#"{"docs":[{}]}"#, r#"{"docs":[{"_id":null,"routing":null}]}"#] {
+            assert_eq!(reason(missing), "Validation Failed: 1: id is missing for doc 0;");
+        }
+        for (body, column) in
+            [(r#"{"ids": "1"}"#, 9), (r#"{"docs": {}}"#, 10), (r#"{"foo": []}"#, 9)]
+        {
+            let told = ask(body).expect_err(body).meta;
+            assert_eq!(told, [("line".into(), 1.into()), ("col".into(), column.into())], "{body}");
+        }
         assert!(reason(r#"{"foo":[]}"#).starts_with("unknown key [foo] for a START_ARRAY"));
         assert!(reason("[]").starts_with("unexpected token [START_ARRAY]"));
         assert!(reason(r#"{"docs":[1]}"#).starts_with("docs array element"));

@@ -504,6 +504,30 @@ fn bad_requests_are_told_in_elasticsearchs_words() {
                 "{}",
                 "400 action_request_validation_exception: Validation Failed: 1: no settings to update;",
             ),
+            (
+                "PUT",
+                "/_cluster/settings",
+                r#"{"persistent":{"cluster":{}}}"#,
+                "400 action_request_validation_exception: Validation Failed: 1: no settings to update;",
+            ),
+            (
+                "PUT",
+                "/_cluster/settings",
+                r#"{"transient":{"foo.bar":{}}}"#,
+                "400 action_request_validation_exception: Validation Failed: 1: no settings to update;",
+            ),
+            (
+                "POST",
+                "/a/_update_by_query?slices=2",
+                r#"{"slice":{"id":0,"max":2},"query":{"match_all":{}}}"#,
+                "400 action_request_validation_exception: Validation Failed: 1: can't specify both manual and automatic slicing at the same time;",
+            ),
+            (
+                "POST",
+                "/a/_delete_by_query?slices=2",
+                r#"{"slice":{"id":0,"max":2},"query":{"match_all":{}}}"#,
+                "400 action_request_validation_exception: Validation Failed: 1: can't specify both manual and automatic slicing at the same time;",
+            ),
             ("PUT", "/a/_settings", "", "400 parse_exception: request body is required"),
             (
                 "PUT",

@@ -26,9 +26,8 @@ pub(super) fn mappings(mapping: &Mapping) -> Value {
         out.insert("dynamic_date_formats", formats);
     }
     source(&options.source, mapping, &mut out);
-    if !options.templates().is_empty() && !mapping.is_reduced() {
-        let templates: Value =
-            options.templates().iter().map(|template| template.shown.clone()).collect();
+    if let (Some(templates), false) = (&options.templates, mapping.is_reduced()) {
+        let templates: Value = templates.iter().map(|template| template.shown.clone()).collect();
         out.insert("dynamic_templates", templates);
     }
     if let Some(value) = options.date_detection {

@@ -60,7 +60,8 @@ pub(super) fn action(
         if_primary_term: None,
         version: None,
         version_type: VersionType::Internal,
-        require_alias: defaults.require_alias,
+        // A delete asks for no alias, as in Elasticsearch.
+        require_alias: action != WriteAction::Delete && defaults.require_alias,
         require_data_stream: adds && defaults.require_data_stream,
         only_absent: false,
         pipeline: defaults.pipeline.clone(),
@@ -255,7 +256,10 @@ impl Reader<'_> {
                     )));
                 }
             },
-            "require_alias" => item.require_alias = crate::params::flag(&text)?,
+            "require_alias" => {
+                let required = crate::params::flag(&text)?;
+                item.require_alias = item.action != WriteAction::Delete && required;
+            }
             "require_data_stream" => {
                 let required = crate::params::flag(&text)?;
                 // Of what no data stream takes nothing is asked, as in Elasticsearch.

@@ -67,7 +67,7 @@ fn defaults_fill_in() {
         require_alias: true,
         ..Defaults::default()
     };
-    let body = Bytes::from(b"{\"index\":{}}\n{}\n{\"delete\":{\"_index\":\"e\",\"_id\":\"1\",\"require_alias\":false}}\n".to_vec());
+    let body = Bytes::from(b"{\"index\":{}}\n{}\n{\"delete\":{\"_index\":\"e\",\"_id\":\"1\",\"require_alias\":true}}\n".to_vec());
     let items = split(&body, &defaults).expect("good");
     let Item::Write(first) = &items[0] else { panic!("refused") };
     assert_eq!((first.index.as_str(), first.routing.as_deref()), ("d", Some("q")));
