@@ -105,6 +105,14 @@ impl<'w, 'b> Figures<'w, 'b> {
         self.named([key, "_in_millis"], ms)
     }
 
+    /// A moment since 1970: `key_in_millis`, its twin `key`; before the first none.
+    pub fn moment(&mut self, key: &str, unix_ms: u64) -> &mut Self {
+        if self.human && unix_ms > 0 {
+            self.writer.field_str(key, &units::date(unix_ms as i64));
+        }
+        self.named([key, "_in_millis"], unix_ms)
+    }
+
     /// Total, time and what is under way: `name_total`, `name_time_in_millis`, `name_current`.
     fn usage(&mut self, name: &str, usage: Usage) -> &mut Self {
         let ms = usage.time_us / 1_000;

@@ -57,7 +57,7 @@ fn table() -> Vec<Column<Line>> {
     table.extend(columns(For::Indices));
     // Memory that the index takes: its buffers, segments that no file holds yet, what is known of deletes.
     let memory = |l: &Line| {
-        let bytes = |stats: &IndexStats| stats.shard.buffer_bytes + stats.shard.version_bytes;
+        let bytes = |stats: &Stats| stats.shard.buffer_bytes + stats.shard.version_bytes;
         l.stats.as_ref().map_or(Cell::Empty, |stats| Cell::Bytes(bytes(stats)))
     };
     table.push(hidden(right("memory.total", &["tm", "memoryTotal"], "total used memory", memory)));

@@ -338,7 +338,7 @@ pub(in crate::rest) async fn thread_pool<E: Env>(call: &Call<'_, E>) -> Result<R
         right("active", &["a"], "number of active threads", |l| l.pool.active.into()),
         hidden(right("pool_size", &["psz"], "number of threads", |l| l.pool.threads.into())),
         right("queue", &["q"], "number of tasks currently in queue", |l| l.pool.waiting.into()),
-        hidden(right("queue_size", &["qs"], "maximum number of tasks permitted in queue", |l| l.pool.waiting_max.map_or("-1".into(), Cell::from))),
+        hidden(right("queue_size", &["qs"], "maximum number of tasks permitted in queue", |l| Cell::Number(l.pool.waiting_max.map_or(-1, |most| most as i64)))),
         right("rejected", &["r"], "number of rejected tasks", |l| l.pool.rejected.into()),
         hidden(right("largest", &["l"], "highest number of seen active threads", |l| l.pool.threads.into())),
         hidden(right("completed", &["c"], "number of completed tasks", |l| l.pool.completed.into())),

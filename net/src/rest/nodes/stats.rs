@@ -366,21 +366,21 @@ fn process(writer: &mut Writer<'_>, sample: &Sample, now_ms: i64, human: bool) {
     }
     out.millis("total", process.cpu_total_ms).end();
     out.begin("mem").bytes("total_virtual", process.virtual_bytes).end();
-    cores(writer, sample);
+    cores(writer, human, sample);
     writer.end_object();
 }
 
 /// How the executors do: beyond Elasticsearch, which has none.
-fn cores(writer: &mut Writer<'_>, sample: &Sample) {
+fn cores(writer: &mut Writer<'_>, human: bool, sample: &Sample) {
     writer.key("cores").begin_array();
     for core in &sample.cores {
-        writer
-            .begin_object()
-            .field_u64("longest_stretch_in_micros", core.stretch_max_us)
-            .field_u64("long_stretches", core.long_stretches)
-            .field_u64("stalls", core.stalls)
-            .field_u64("stalled_in_millis", core.stalled_ms)
-            .end_object();
+        writer.begin_object();
+        Figures::new(writer, human)
+            .count("longest_stretch_in_micros", core.stretch_max_us)
+            .count("long_stretches", core.long_stretches)
+            .count("stalls", core.stalls)
+            .millis("stalled", core.stalled_ms);
+        writer.end_object();
     }
     writer.end_array();
 }
@@ -551,19 +551,18 @@ fn allocations<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, counts: &Sta
 fn scrub<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
     let told = &call.core.shared().scrubbing;
     let (begun, ended) = (told.rounds_begun.get(), told.rounds_ended.get());
-    writer
-        .key("scrub")
-        .begin_object()
-        .field_u64("rounds", ended)
-        .field_u64("rounds_current", begun.saturating_sub(ended))
-        .field_u64("parts_done", told.done.get())
-        .field_u64("parts_total", told.wanted.get())
-        .field_u64("files", told.files.get())
-        .field_u64("read_in_bytes", told.read_bytes.get())
-        .field_u64("damages", told.damages.get())
-        .field_u64("last_begin_in_millis", told.begun_ms.get())
-        .field_u64("last_end_in_millis", told.ended_ms.get())
-        .end_object();
+    let mut out = Figures::new(writer, call.human);
+    out.begin("scrub")
+        .count("rounds", ended)
+        .count("rounds_current", begun.saturating_sub(ended))
+        .count("parts_done", told.done.get())
+        .count("parts_total", told.wanted.get())
+        .count("files", told.files.get())
+        .bytes("read", told.read_bytes.get())
+        .count("damages", told.damages.get())
+        .moment("last_begin", told.begun_ms.get())
+        .moment("last_end", told.ended_ms.get())
+        .end();
 }
 
 fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
