@@ -78,6 +78,12 @@ pub fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
+/// Percent of the whole to the nearest whole one, halves upwards, as Elasticsearch tells a machine's memory;
+/// of nothing it is 0.
+pub fn whole_percent(part: u64, whole: u64) -> u64 {
+    if whole == 0 { 0 } else { (part as f64 * 100.0 / whole as f64).round() as u64 }
+}
+
 /// `2026-11-20T09:08:07.006Z`.
 pub fn date(unix_ms: i64) -> String {
     base::calendar::iso(unix_ms)
@@ -138,5 +144,9 @@ mod tests {
         assert_eq!(time_of_day(1_795_165_687_006), "09:08:07");
         assert_eq!(percent(1, 2), "50.0%");
         assert_eq!(percent(0, 0), "100.0%");
+        // Cut off, used and free together were 99.
+        let told = [(2, 3), (1, 3), (1, 200), (1, 201), (0, 7), (7, 7), (1, 0)];
+        let told = told.map(|(part, whole)| whole_percent(part, whole));
+        assert_eq!(told, [67, 33, 1, 0, 0, 100, 0]);
     }
 }

@@ -488,15 +488,15 @@ fn os<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, chos
         writer.end_array();
     }
     let (total, free) = (os.memory_total_bytes, os.memory_free_bytes);
-    let share = |part: u64| part.saturating_mul(100).checked_div(total).unwrap_or(0);
+    let used = total.saturating_sub(free);
     let mut out = Figures::new(writer, call.human);
     out.begin("mem")
         .bytes("total", total)
         .bytes("adjusted_total", total)
         .bytes("free", free)
-        .bytes("used", total.saturating_sub(free))
-        .count("free_percent", share(free))
-        .count("used_percent", share(total.saturating_sub(free)))
+        .bytes("used", used)
+        .count("free_percent", units::whole_percent(free, total))
+        .count("used_percent", units::whole_percent(used, total))
         .end()
         .end();
 }

@@ -14,6 +14,7 @@ use super::columns::{For, columns};
 use super::{answer, wish};
 use crate::call::Call;
 use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
+use crate::render::units;
 use crate::reply::Reply;
 use crate::rest::info::VERSION;
 use crate::rest::nodes::{ROLE_LETTERS, is_chosen};
@@ -80,7 +81,7 @@ fn node_table() -> Vec<Column<Line>> {
         right("heap.percent", &["hp", "heapPercent"], "used share of the memory budget", |l| percent(l.budget_used, l.budget_total)),
         hidden(right("heap.max", &["hm", "heapMax"], "the memory budget", |l| Cell::Bytes(l.budget_total))),
         hidden(right("ram.current", &["rc", "ramCurrent"], "used machine memory", |l| Cell::Bytes(memory_used(&l.sample)))),
-        right("ram.percent", &["rp", "ramPercent"], "used machine memory ratio", |l| percent(memory_used(&l.sample), l.sample.os.memory_total_bytes)),
+        right("ram.percent", &["rp", "ramPercent"], "used machine memory ratio", |l| memory_percent(&l.sample)),
         hidden(right("ram.max", &["rm", "ramMax"], "total machine memory", |l| Cell::Bytes(l.sample.os.memory_total_bytes))),
         hidden(right("file_desc.current", &["fdc", "fileDescriptorCurrent"], "used file descriptors", |l| l.sample.process.files_open.into())),
         hidden(right("file_desc.percent", &["fdp", "fileDescriptorPercent"], "used file descriptor ratio", |l| percent(l.sample.process.files_open, l.sample.process.files_max))),
@@ -126,6 +127,11 @@ fn disk_percent(line: &Line) -> Cell {
 
 fn memory_used(sample: &Sample) -> u64 {
     sample.os.memory_total_bytes.saturating_sub(sample.os.memory_free_bytes)
+}
+
+fn memory_percent(sample: &Sample) -> Cell {
+    let total = sample.os.memory_total_bytes;
+    Cell::option((total > 0).then(|| units::whole_percent(memory_used(sample), total)))
 }
 
 /// `GET /_cat/nodes`.

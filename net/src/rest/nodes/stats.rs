@@ -305,8 +305,8 @@ fn os(writer: &mut Writer<'_>, sample: &Sample, now_ms: i64, human: bool) {
         .bytes("adjusted_total", total)
         .bytes("free", free)
         .bytes("used", used)
-        .count("free_percent", percent(free, total))
-        .count("used_percent", percent(used, total))
+        .count("free_percent", units::whole_percent(free, total))
+        .count("used_percent", units::whole_percent(used, total))
         .end();
     out.begin("swap")
         .bytes("total", os.swap_total_bytes)
