@@ -228,14 +228,14 @@ impl<E: Env> Service for Front<E> {
             Refusal::Fault(fault @ Fault::HeadTooLong(_)) => {
                 Error::new(400, "too_long_http_header_exception", fault.to_string())
             }
-            Refusal::Fault(fault) => return Reply::empty(fault.status()),
+            Refusal::Fault(fault) => return self.0.counted(Reply::empty(fault.status())),
             Refusal::Memory { wanted_bytes } => self.0.no_memory(wanted_bytes),
         };
         let reply = fail::reply(&error, Trace::No);
-        match head {
+        self.0.counted(match head {
             Some(head) => as_asked(reply, head),
             None => reply,
-        }
+        })
     }
 }
 
@@ -339,19 +339,27 @@ impl<E: Env> Inner<E> {
         self.core.meter().received_bytes.add(request.body.len() as u64);
         let lost = audit::lost_count(self.security.as_ref());
         let (reply, family, noted) = self.answer_unmetered(request).await;
-        let mut reply = audit::kept(self.security.as_ref(), (noted, lost), reply).await;
-        let meter = self.core.meter();
+        let reply = audit::kept(self.security.as_ref(), (noted, lost), reply).await;
         let took = self.core.env().clock().monotonic().saturating_sub(begin);
-        meter.requests[family].add(took);
+        self.core.meter().requests[family].add(took);
+        let mut reply = self.counted(reply);
+        let has_time =
+            reply.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
+        if reply.status == 429 && !has_time {
+            reply.fields.push(("Retry-After", Cow::Borrowed("1")));
+        }
+        reply
+    }
+
+    /// Counts an answer by its status and size: also one to what was no whole request.
+    fn counted(&self, reply: Reply) -> Reply {
+        let meter = self.core.meter();
         meter.sent_bytes.add(reply.body.len() as u64);
         if let Some(answers) = meter.answers.get(usize::from(reply.status / 100).wrapping_sub(1)) {
             answers.add(1);
         }
         if reply.status == 429 {
             meter.rejected.add(1);
-            if reply.fields.iter().all(|(name, _)| !name.eq_ignore_ascii_case("retry-after")) {
-                reply.fields.push(("Retry-After", Cow::Borrowed("1")));
-            }
         }
         reply
     }

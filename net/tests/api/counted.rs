@@ -253,6 +253,27 @@ fn groups_of_the_address_take_the_place_of_those_of_the_body() {
     });
 }
 
+/// What was no request was answered, and counted as no answer.
+#[test]
+fn answers_to_what_is_no_request_count() {
+    crate::place::with_clients(1, 3, |mut clients| async move {
+        let mut looks = clients.pop().expect("three");
+        let name = "corelode_http_answers_total{status=\"4xx\"}";
+        assert_eq!(counters(&mut looks).await[name], 0.0);
+        for (mut client, wrong) in std::iter::zip(
+            clients,
+            [
+                "GET / HTTP/1.1\r\nno field\r\n\r\n".to_owned(),
+                format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(5_000)),
+            ],
+        ) {
+            client.write(wrong.as_bytes()).await;
+            assert_eq!(client.answer("GET", "/").await.status, 400);
+        }
+        assert_eq!(counters(&mut looks).await[name], 2.0);
+    });
+}
+
 /// A point in time was no open context.
 #[test]
 fn scrolls_and_points_in_time_are_open_contexts() {
