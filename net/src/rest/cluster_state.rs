@@ -79,8 +79,10 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let expression = call.indices();
     let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
     let all = IndicesOptions { expand_closed: true, expand_hidden: true, ..base };
-    let narrowed = !matches!(expression, "" | "_all" | "*");
-    let options = call.params.indices_options(if narrowed { base } else { all })?;
+    let narrowed = !matches!(expression, "" | "_all");
+    let asked = call.params.indices_options(base)?;
+    // What patterns meet is said of names: who gives none gets all.
+    let options = if narrowed { asked } else { all };
     let action = "cluster:monitor/state";
     let indices = call.core.named_indices(call.gate, action, expression, options).await?;
     let flat = call.params.flag("flat_settings", false)?;

@@ -28,6 +28,40 @@ fn blocks_are_those_of_all_indices_whichever_are_named() {
     });
 }
 
+/// Whoever named no index and said which a pattern shall meet got the metadata and the routing of those alone.
+#[test]
+fn what_patterns_meet_matters_to_names_alone() {
+    with_node(|mut client| async move {
+        for name in ["a", "b"] {
+            client.good("PUT", &format!("/{name}"), "").await;
+        }
+        client.good("PUT", "/h", r#"{"settings":{"hidden":true}}"#).await;
+        client.good("POST", "/b/_close", "").await;
+        for (target, wanted) in [
+            ("/_cluster/state", &["a", "b", "h"][..]),
+            ("/_cluster/state?expand_wildcards=open", &["a", "b", "h"]),
+            ("/_cluster/state?expand_wildcards=none&allow_no_indices=false", &["a", "b", "h"]),
+            (
+                "/_cluster/state/metadata,routing_table/_all?expand_wildcards=closed",
+                &["a", "b", "h"],
+            ),
+            ("/_cluster/state/metadata,routing_table/*", &["a"]),
+            ("/_cluster/state/metadata,routing_table/*?expand_wildcards=closed", &["b"]),
+            ("/_cluster/state/metadata,routing_table/*?expand_wildcards=open,hidden", &["a", "h"]),
+        ] {
+            let state = client.good("GET", target, "").await;
+            for part in [["metadata", "indices"], ["routing_table", "indices"]] {
+                let indices = at(&state, &part).as_object().expect("by name");
+                let mut names: Vec<&str> = indices.keys().collect();
+                names.sort_unstable();
+                assert_eq!(names, wanted, "{target} {part:?}");
+            }
+        }
+        let told = client.bad("GET", "/_cluster/state?expand_wildcards=some", "").await;
+        assert!(told.starts_with("400 illegal_argument_exception"), "{told}");
+    });
+}
+
 /// What the state counts of an index: version, and those of mapping, settings and aliases.
 async fn versions(client: &mut Client) -> [u64; 4] {
     let state = client.good("GET", "/_cluster/state/metadata?expand_wildcards=all", "").await;
