@@ -48,6 +48,8 @@ pub struct Told {
     indices: Vec<String>,
     /// What it does beside its own action, and to which indices.
     beside: Vec<(&'static str, Vec<String>)>,
+    /// It only tries what it would do.
+    is_trial: bool,
     /// What all lines of the request bear.
     id: OnceCell<String>,
 }
@@ -80,6 +82,11 @@ impl Told {
     /// The indices that the request is about, where its path does not say so. What is told last counts.
     pub fn indices(&mut self, names: Vec<String>) {
         self.indices = names;
+    }
+
+    /// It is tried what the request would do, and nothing is done: no line tells of that.
+    pub fn only_tries(&mut self) {
+        self.is_trial = true;
     }
 
     /// It does `action` too, to these indices, which has a line of its own. What is told last counts.
@@ -369,6 +376,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) -> Noted {
         }
         _ => match call.route.api {
             Api::Security(op) => changed(op).map(|event| of_whom(call, known, event)),
+            _ if call.told.borrow().is_trial => None,
             api => administers(api).map(|_| GRANTED),
         },
     };
@@ -573,7 +581,6 @@ fn administers(api: Api) -> Option<Begins> {
         | Api::PutScript
         | Api::DeleteScript
         | Api::PutClusterSettings
-        | Api::Reroute
         | Api::CancelTasks
         | Api::ExcludeVotes
         | Api::IncludeVotes => Some(Begins::Before),
@@ -589,6 +596,8 @@ fn administers(api: Api) -> Option<Begins> {
         | Api::UpdateAliases
         | Api::Resize(_)
         | Api::Rollover
+        // Whether it is only tried stands in its body.
+        | Api::Reroute
         | Api::CreateDataStream
         | Api::DeleteDataStream
         | Api::MigrateToDataStream

@@ -7,6 +7,7 @@ use env::{Bytes, Env};
 use json::{Object, Value, Writer};
 
 use super::cluster_state::{allocation_id, write_rerouted};
+use crate::audit;
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
@@ -35,7 +36,12 @@ const STATE_DEPRECATED: &str = "The [state] field in the response to the reroute
 pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/reroute")?;
     let explain = call.params.flag("explain", false)?;
-    let judged = commands(call, explain).await?;
+    let asked = read(call).await?;
+    match asked.dry_run.unwrap_or(call.params.flag("dry_run", false)?) {
+        true => call.told.borrow_mut().only_tries(),
+        false => audit::begin_named(call).await?,
+    }
+    let judged = judge_all(call, asked.commands, explain)?;
     block::check_cluster(&call.core.state(), Level::MetadataWrite)?;
     let mut refused = judged.iter().filter_map(|one| one.refused.as_ref());
     if let (Some(first), false) = (refused.next(), explain) {
@@ -75,13 +81,21 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::json(200, out))
 }
 
-/// The commands of the body, each judged once all are read.
-async fn commands<E: Env>(call: &Call<'_, E>, explain: bool) -> Result<Vec<Judged>> {
+/// What the body asks for.
+async fn read<E: Env>(call: &Call<'_, E>) -> Result<read::Asked> {
     let read = |content: &Bytes| match content.is_empty() {
-        true => Ok(Vec::new()),
-        false => read::commands(&fail::spanned_tree(content)?),
+        true => Ok(read::Asked::default()),
+        false => read::asked(&fail::spanned_tree(content)?),
     };
-    let commands = call.read(read).await?;
+    call.read(read).await
+}
+
+/// The commands, each judged.
+fn judge_all<E: Env>(
+    call: &Call<'_, E>,
+    commands: Vec<read::Command>,
+    explain: bool,
+) -> Result<Vec<Judged>> {
     // One after the other, as they would be done: a copy that was given up is not there for those that follow.
     let mut given_up = Vec::new();
     let judge = |command: read::Command| {

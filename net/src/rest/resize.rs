@@ -48,6 +48,9 @@ pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     const KEYS: [Key; 4] =
         [("conditions", OBJECT), ("settings", OBJECT), ("mappings", OBJECT), ("aliases", OBJECT)];
     let dry_run = call.params.flag("dry_run", false);
+    if matches!(dry_run, Ok(true)) {
+        call.told.borrow_mut().only_tries();
+    }
     let read = move |content: &Bytes| {
         let body = body(content, "rollover", &KEYS)?;
         Ok((dry_run?, conditions(&body)?, body.to_value()))

@@ -201,7 +201,6 @@ fn indices_that_only_the_engine_finds_are_told() {
             ("PUT", "/a*/_block/write", "", "block/add ok: a-1 a-2"),
             ("PUT", "/c-1/_clone/d-1", "", "resize ok: c-1 d-1"),
             ("POST", "/w/_rollover", r#"{"conditions":{"max_docs":9}}"#, "rollover ok: r-000001"),
-            ("POST", "/w/_rollover?dry_run=true", "", "rollover ok: r-000001"),
             ("POST", "/w/_rollover", "", "rollover ok: r-000001 r-000002"),
             ("DELETE", "/a-1,b", "", "delete ok: a-1 b"),
             ("DELETE", "/a-*,c*", "", "delete ok: a-2 c-1"),
@@ -210,6 +209,24 @@ fn indices_that_only_the_engine_finds_are_told() {
             client.good(method, target, body).await;
             let told = told.of("access_granted");
             assert_eq!(lines(&told), [format!("indices:admin/{wanted}")], "{method} {target}");
+        }
+        // What is only tried changes nothing.
+        for (target, body) in [
+            ("/w/_rollover?dry_run", ""),
+            ("/w/_rollover?dry_run=true", r#"{"conditions":{"max_docs":9}}"#),
+            ("/_cluster/reroute?dry_run&metric=none", ""),
+            ("/_cluster/reroute?metric=none", r#"{"dry_run":true}"#),
+            ("/_index_template/_simulate_index/s-2", ""),
+            ("/_index_template/_simulate/s", ""),
+        ] {
+            client.good("POST", target, body).await;
+            assert_eq!(lines(&told.of("access_granted")), [""; 0], "{target}");
+        }
+        let done = r#"{"dry_run":false}"#;
+        for (query, body) in [("", ""), ("&dry_run=false", ""), ("&dry_run", done)] {
+            client.good("POST", &format!("/_cluster/reroute?metric=none{query}"), body).await;
+            let told = lines(&told.of("access_granted"));
+            assert_eq!(told, ["cluster:admin/reroute ok: "], "{query} {body}");
         }
         // A document makes the next index of the stream, by a right that its writer need not have.
         client.good("POST", "/s-1/_doc", r#"{"@timestamp":1}"#).await;

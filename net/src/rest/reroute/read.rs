@@ -24,28 +24,35 @@ pub(super) struct Command {
 /// Why a command cannot be read, and which token was met by then.
 type Read<T> = std::result::Result<T, (Place, Error)>;
 
-/// The commands of a body.
+/// A body.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// In its order.
+    pub commands: Vec<Command>,
+    /// Is it only tried? What a body says of that stands before what the address says.
+    pub dry_run: Option<bool>,
+}
+
+/// Reads a body.
 ///
 /// # Errors
 /// In the words of Elasticsearch's parsers.
-pub(super) fn commands(body: &Node) -> Result<Vec<Command>> {
+pub(super) fn asked(body: &Node) -> Result<Asked> {
     let Some(members) = body.as_object() else {
         return Err(expected(PARSER, body.at, body.token()));
     };
-    let mut commands = Vec::new();
+    let mut asked = Asked::default();
     for Member { key, key_at, value } in members {
         match key.as_str() {
             "commands" => {
                 let unread = |(at, cause)| unread_field(PARSER, key, at, cause);
-                commands.append(&mut list(value)?.map_err(unread)?);
+                asked.commands.append(&mut list(value)?.map_err(unread)?);
             }
-            "dry_run" => {
-                scalar::flag(PARSER, "dry_run", value)?;
-            }
+            "dry_run" => asked.dry_run = Some(scalar::flag(PARSER, "dry_run", value)?),
             other => return Err(unknown_field(PARSER, other, *key_at)),
         }
     }
-    Ok(commands)
+    Ok(asked)
 }
 
 /// The commands of a list.
@@ -223,7 +230,7 @@ mod tests {
     /// The reasons of a failure, each with the first word of its kind.
     fn told(body: &str) -> Vec<String> {
         let body = json::spanned::parse(body.as_bytes()).expect("JSON");
-        let mut next = commands(&body).err().map(Box::new);
+        let mut next = asked(&body).err().map(Box::new);
         let mut told = Vec::new();
         while let Some(error) = next {
             told.push(format!(
@@ -385,7 +392,7 @@ mod tests {
     fn a_command_is_read_with_all_that_it_has() {
         let body = r#"{"commands":[{"cancel":{"node":7,"shard":"1.5","index":"a"}}]}"#;
         let body = json::spanned::parse(body.as_bytes()).expect("JSON");
-        let commands = commands(&body).expect("a command");
+        let commands = asked(&body).expect("a command").commands;
         let fields = json::to_string(&Value::Object(commands[0].fields.clone()));
         assert_eq!(fields, r#"{"index":"a","shard":1,"node":"7","allow_primary":false}"#);
     }
