@@ -1,8 +1,9 @@
 //! How searches are asked: which queries, which parts of a body, which aggregations over which kinds
 //! of values.
 //!
-//! Each core counts in a table of its own; who asks adds the tables up. Queries and parts count once
-//! a search, an aggregation once for each shard that it reads, as on Elasticsearch.
+//! Each core counts in a table of its own; who asks adds the tables up. As on Elasticsearch, queries and parts
+//! count once a search; an aggregation counts each time that it is asked for, and once for each shard that it reads,
+//! which those that read other aggregations do not.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,16 +26,20 @@ pub struct Counts {
     pub queries: BTreeMap<&'static str, u64>,
     /// Searches whose body had this part.
     pub sections: BTreeMap<&'static str, u64>,
-    /// Aggregations, by name and by kind of their values.
+    /// Aggregations that searches asked for, also those that read others, by name.
+    pub asked: BTreeMap<&'static str, u64>,
+    /// Aggregations that shards did, by name and by kind of their values.
     pub aggs: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl std::ops::AddAssign<&Counts> for Counts {
     fn add_assign(&mut self, other: &Self) {
         self.total += other.total;
-        for (mine, others) in
-            [(&mut self.queries, &other.queries), (&mut self.sections, &other.sections)]
-        {
+        for (mine, others) in [
+            (&mut self.queries, &other.queries),
+            (&mut self.sections, &other.sections),
+            (&mut self.asked, &other.asked),
+        ] {
             others.iter().for_each(|(name, count)| *mine.entry(name).or_default() += count);
         }
         other.aggs.iter().for_each(|(of, count)| *self.aggs.entry(*of).or_default() += count);
@@ -79,6 +84,7 @@ impl<E: Env> Core<E> {
         for section in sections(request) {
             *counts.sections.entry(section).or_default() += 1;
         }
+        each_asked(&request.aggs, &mut counts.asked);
     }
 
     /// Counts the aggregations of a search at a shard of an index with this mapping.
@@ -94,6 +100,16 @@ fn each(aggs: &Aggs, mapping: &Mapping, counts: &mut Counts) {
         let of = (agg.kind.type_name(), kind_of_values(agg, mapping));
         *counts.aggs.entry(of).or_default() += 1;
         each(&agg.subs, mapping, counts);
+    }
+}
+
+fn each_asked(aggs: &Aggs, counts: &mut BTreeMap<&'static str, u64>) {
+    for agg in &aggs.aggs {
+        *counts.entry(agg.kind.type_name()).or_default() += 1;
+        each_asked(&agg.subs, counts);
+    }
+    for pipe in &aggs.pipes {
+        *counts.entry(pipe.kind.type_name()).or_default() += 1;
     }
 }
 

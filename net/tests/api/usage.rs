@@ -77,8 +77,19 @@ fn figures_of_features_are_measured() {
         client.good("PUT", "/_index_template/t", template).await;
         client.good("PUT", "/_data_stream/ds", "").await;
         client.good("POST", "/ds/_rollover", "").await;
-        let search = r#"{"size":0,"aggs":{"b":{"boxplot":{"field":"n"}}}}"#;
+        // Of those that read other aggregations none was counted, and the others once for each shard.
+        let search = r#"{"size":0,"aggs":{
+            "b":{"boxplot":{"field":"n"}},
+            "h":{"histogram":{"field":"n","interval":1},"aggs":{
+                "n":{"normalize":{"buckets_path":"_count","method":"percent_of_sum"}},
+                "m":{"boxplot":{"field":"n"}},
+                "c":{"cardinality":{"field":"n"}},
+                "s":{"cumulative_cardinality":{"buckets_path":"c"}}}}}}"#;
         client.good("POST", "/ds/_search", search).await;
+        let nodes = client.good("GET", "/_nodes/usage/aggregations", "").await;
+        let node = at(&nodes, &["nodes"]).as_object().expect("by id").iter().next();
+        let read = at(node.expect("one").1, &["aggregations"]).as_object().expect("by name");
+        assert_eq!(read.keys().collect::<Vec<_>>(), ["boxplot", "cardinality", "histogram"]);
         let role =
             r#"{"indices":[{"names":["a"],"privileges":["read"],"query":"{\"match_all\":{}}"}]}"#;
         client.good("PUT", "/_security/role/r", role).await;
@@ -95,6 +106,9 @@ fn figures_of_features_are_measured() {
             ("data_streams.data_streams", json!(1)),
             ("data_streams.indices_count", json!(2)),
             ("analytics.stats.boxplot_usage", json!(2)),
+            ("analytics.stats.normalize_usage", json!(1)),
+            ("analytics.stats.cumulative_cardinality_usage", json!(1)),
+            ("analytics.stats.moving_percentiles_usage", json!(0)),
             ("security.enabled", json!(true)),
             ("security.realms.native.size", json!([1])),
             ("security.roles.native", json!({"size": 1, "fls": false, "dls": true})),
