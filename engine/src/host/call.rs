@@ -175,12 +175,12 @@ pub enum ShardCall {
         /// What they are.
         reply: Reply<Called<Vec<SegmentStats>>>,
     },
-    /// Counts a phase of a search under names.
+    /// Counts a part of a search under names.
     CountGroups {
         /// The names.
         names: Arc<[String]>,
-        /// The fetch phase; else the query phase.
-        fetch: bool,
+        /// Which part.
+        part: crate::ops::groups::Part,
         /// How long it took.
         took: Duration,
         /// When it is counted.

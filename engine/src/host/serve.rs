@@ -296,9 +296,9 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
         ShardCall::Segments { reply } => {
             reply.send(found.map(|shard| shard.segments()));
         }
-        ShardCall::CountGroups { names, fetch, took, reply } => {
+        ShardCall::CountGroups { names, part, took, reply } => {
             if found.is_ok() {
-                core.note_groups(id, &names, fetch, took);
+                core.note_groups(id, &names, part, took);
             }
             reply.send(found.map(drop));
         }

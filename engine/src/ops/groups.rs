@@ -10,7 +10,6 @@ use base::ShardId;
 use cluster::Index;
 use env::Env;
 
-use super::slow::Phase;
 use super::stats::{IndexStats, Standing, Usage};
 use crate::core::Core;
 use crate::host::call::{Called, ShardCall};
@@ -25,12 +24,26 @@ pub struct Group {
     pub query: Usage,
     /// Fetch phases.
     pub fetch: Usage,
+    /// Searches that only suggest.
+    pub suggest: Usage,
+}
+
+/// What is counted under names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A query phase.
+    Query,
+    /// A fetch phase.
+    Fetch,
+    /// A search that only suggests.
+    Suggest,
 }
 
 impl std::ops::AddAssign for Group {
     fn add_assign(&mut self, other: Self) {
         self.query += other.query;
         self.fetch += other.fetch;
+        self.suggest += other.suggest;
     }
 }
 
@@ -38,12 +51,12 @@ impl std::ops::AddAssign for Group {
 pub type Groups = BTreeMap<String, Group>;
 
 impl<E: Env> Core<E> {
-    /// Counts a phase of a search that took so long under these names, at each of its shards.
+    /// Counts a part of a search that took so long under these names, at each of these shards.
     pub(crate) fn count_groups(
         self: &Rc<Self>,
         shards: &[(Arc<Index>, u32)],
         names: &[String],
-        phase: Phase,
+        part: Part,
         took: Duration,
     ) {
         if names.is_empty() {
@@ -52,11 +65,11 @@ impl<E: Env> Core<E> {
         let names: Arc<[String]> = names.into();
         for (index, number) in shards {
             let shard = ShardId { index: index.uuid, number: *number };
-            let (names, fetch) = (Arc::clone(&names), matches!(phase, Phase::Fetch));
+            let names = Arc::clone(&names);
             // Nobody waits for it, and a shard that is gone counts nothing.
             drop(self.send::<()>(shard, |reply| ShardCall::CountGroups {
                 names,
-                fetch,
+                part,
                 took,
                 reply,
             }));
@@ -64,13 +77,7 @@ impl<E: Env> Core<E> {
     }
 
     /// At the home: counts.
-    pub(crate) fn note_groups(
-        &self,
-        shard: ShardId,
-        names: &[String],
-        fetch: bool,
-        took: Duration,
-    ) {
+    pub(crate) fn note_groups(&self, shard: ShardId, names: &[String], part: Part, took: Duration) {
         let mut all = self.groups.borrow_mut();
         let groups = all.entry(shard).or_default();
         for name in names {
@@ -78,7 +85,11 @@ impl<E: Env> Core<E> {
                 continue;
             }
             let group = groups.entry(name.clone()).or_default();
-            let usage = if fetch { &mut group.fetch } else { &mut group.query };
+            let usage = match part {
+                Part::Query => &mut group.query,
+                Part::Fetch => &mut group.fetch,
+                Part::Suggest => &mut group.suggest,
+            };
             usage.count += 1;
             usage.time_us += took.as_micros() as u64;
         }

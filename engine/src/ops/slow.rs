@@ -26,6 +26,7 @@ use search::request::SearchRequest;
 use search::result::{Relation, Total};
 
 use super::context::HeldShard;
+use super::groups::Part;
 use super::reading::READ_HERE_BYTES_MAX;
 use super::search::{Run, SEARCH, SearchCall, SearchReply};
 use crate::core::Core;
@@ -271,7 +272,7 @@ impl<E: Env> Core<E> {
         let shards = run.asked();
         self.tell_slow_search(asked, Phase::Query, (&shards, shards.len()), took, hits);
         if !asked.request.suggest_only {
-            self.count_groups(&shards, &asked.request.groups, Phase::Query, took);
+            self.count_groups(&shards, &asked.request.groups, Part::Query, took);
         }
         Ok(run)
     }
@@ -290,7 +291,11 @@ impl<E: Env> Core<E> {
         let reply = self.present(asked.request, run, asked.partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(start);
         self.tell_slow_search(asked, Phase::Fetch, (&read, shards.len()), took, hits);
-        self.count_groups(&shards, &asked.request.groups, Phase::Fetch, took);
+        let (part, counted) = match asked.request.suggest_only {
+            true => (Part::Suggest, &shards),
+            false => (Part::Fetch, &read),
+        };
+        self.count_groups(counted, &asked.request.groups, part, took);
         Ok(reply)
     }
 

@@ -251,8 +251,9 @@ fn by_group(out: &mut Figures<'_, '_>, stats: &Stats, wanted: &[String]) {
         out.begin(name)
             .usage("query", group.query)
             .usage("fetch", group.fetch)
+            // Scrolls are those of no group, as on Elasticsearch.
             .usage("scroll", Usage::default())
-            .usage("suggest", Usage::default())
+            .usage("suggest", group.suggest)
             .end();
     }
     out.end();

@@ -253,6 +253,35 @@ fn groups_of_the_address_take_the_place_of_those_of_the_body() {
     });
 }
 
+/// A group had fetches where no hit was read, of all shards where one had a hit, and nothing of suggestions; it
+/// tells of a shard what that tells of itself.
+#[test]
+fn groups_count_as_their_shards_do() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"captain"}"#).await;
+        let suggest = r#""suggest":{"s":{"text":"captian","term":{"field":"t"}}}"#;
+        let both = format!(r#"{{"size":0,"query":{{"match_all":{{}}}},{suggest}}}"#);
+        let figures = ["query_total", "fetch_total", "suggest_total"];
+        for (group, body, counts) in [
+            ("none", r#"{"size":0}"#.to_owned(), [3, 0, 0]),
+            ("hit", "{}".to_owned(), [3, 1, 0]),
+            ("suggests", format!("{{{suggest}}}"), [0, 0, 3]),
+            ("both", both, [3, 0, 0]),
+        ] {
+            let before = client.good("GET", "/a/_stats/search", "").await;
+            client.good("POST", &format!("/a/_search?stats={group}"), &body).await;
+            let stats = client.good("GET", "/a/_stats/search?groups=*", "").await;
+            let search = at(&stats, &["_all", "primaries", "search"]);
+            for (figure, wanted) in std::iter::zip(figures, counts) {
+                assert_eq!(count(search, &["groups", group, figure]), wanted, "{group} {figure}");
+                let before = count(&before, &["_all", "primaries", "search", figure]);
+                assert_eq!(count(search, &[figure]) - before, wanted, "all, {group} {figure}");
+            }
+        }
+    });
+}
+
 /// What was no request was answered, and counted as no answer.
 #[test]
 fn answers_to_what_is_no_request_count() {
