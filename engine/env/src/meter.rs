@@ -53,6 +53,11 @@ impl Timed {
         self.count.add(1);
         self.time_us.add(micros(time));
     }
+
+    /// More time of one that was counted.
+    pub fn lengthen(&self, time: Duration) {
+        self.time_us.add(micros(time));
+    }
 }
 
 /// Something that begins, takes a while, and ends.

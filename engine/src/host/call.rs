@@ -103,6 +103,15 @@ pub struct SliceCall {
     pub reply: Reply<Vec<Part>>,
 }
 
+/// Which of the batches that one request writes to a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The first, which counts as the batch that Elasticsearch writes.
+    First,
+    /// What was left of it: it waited for fields, or for what was written before.
+    Later,
+}
+
 /// What is asked of a shard.
 pub enum ShardCall {
     /// Writes a batch.
@@ -113,6 +122,8 @@ pub enum ShardCall {
         mapping: Arc<Mapping>,
         /// When the answer may leave.
         refresh: Refresh,
+        /// Is it one that counts?
+        turn: Turn,
         /// The answers.
         reply: Reply<Called<WriteAnswer>>,
     },

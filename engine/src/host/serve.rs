@@ -11,7 +11,9 @@ use env::budget::Holder;
 use env::{Clock, Env, Pace, Random, Spawn};
 use shard::{Setup, Shard};
 
-use super::call::{Called, Down, Message, NotOpened, OpenCall, ShardCall, SliceCall, WriteAnswer};
+use super::call::{
+    Called, Down, Message, NotOpened, OpenCall, ShardCall, SliceCall, Turn, WriteAnswer,
+};
 use super::room::FULL_DISK_PAUSE;
 use crate::core::Core;
 use crate::index::block::{self, Level};
@@ -233,7 +235,7 @@ async fn show<E: Env>(shard: &Shard<E>, refresh: Refresh, seq_no: SeqNo) -> bool
 async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
     let found = find(core, id);
     match call {
-        ShardCall::Write { batch, mapping, refresh, reply } => {
+        ShardCall::Write { batch, mapping, refresh, turn, reply } => {
             let shard = match found {
                 Ok(shard) => shard,
                 Err(down) => return reply.send(Err(down)),
@@ -244,10 +246,18 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
             shard.set_mapping(mapping);
             let (begun, bytes) = (core.env.clock().monotonic(), source_bytes(&batch));
             let reader = shard.reader();
-            reader.uses().bulk.begun.add(1);
+            if turn == Turn::First {
+                reader.uses().bulk.begun.add(1);
+            }
             let answers = shard.write(batch).await;
-            reader.uses().bulk_bytes.add(bytes);
-            reader.uses().bulk.ended.add(core.env.clock().monotonic().saturating_sub(begun));
+            let took = core.env.clock().monotonic().saturating_sub(begun);
+            match turn {
+                Turn::First => {
+                    reader.uses().bulk_bytes.add(bytes);
+                    reader.uses().bulk.ended.add(took);
+                }
+                Turn::Later => reader.uses().bulk.ended.lengthen(took),
+            }
             let forced_refresh = match WriteAnswer::seq_no_max(&answers) {
                 Some(seq_no) => show(&shard, refresh, seq_no).await,
                 None => false,

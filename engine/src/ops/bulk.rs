@@ -25,7 +25,7 @@ use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Named};
-use crate::host::call::{ShardCall, WriteAnswer};
+use crate::host::call::{ShardCall, Turn, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
 use crate::index::single::{One, Purpose, resolve_one};
@@ -59,6 +59,17 @@ struct Wave<'a> {
     request: &'a BulkRequest,
     /// What is to be judged after others of it waits for the next wave.
     waits: bool,
+    /// The shards to which something of the whole request was sent.
+    asked: &'a mut Set<ShardId>,
+}
+
+/// With what the groups of a wave are sent.
+struct Sending<'a> {
+    refresh: Refresh,
+    /// Memory that was taken for what the shards need.
+    room: Option<Taken>,
+    /// As in [`Wave`].
+    asked: &'a mut Set<ShardId>,
 }
 
 /// What became of an item.
@@ -184,7 +195,8 @@ impl<E: Env> Core<E> {
         room: Option<Taken>,
         left: &Left,
     ) -> Vec<Answer> {
-        let whole = Wave { request, waits: true };
+        let mut asked = Set::default();
+        let whole = Wave { request, waits: true, asked: &mut asked };
         let (mut answers, mut later) = self.write_wave(gate, action, whole, room, left).await;
         let is_in_waves = !later.is_empty();
         for wave in 1..WAVES_MAX {
@@ -197,7 +209,8 @@ impl<E: Env> Core<E> {
                 self.env.spawn().yield_at(round).await;
             }
             let rest = BulkRequest { items, refresh: Refresh::No };
-            let rest = Wave { request: &rest, waits: wave + 1 < WAVES_MAX };
+            let waits = wave + 1 < WAVES_MAX;
+            let rest = Wave { request: &rest, waits, asked: &mut asked };
             let (done, again) = self.write_wave(gate, action, rest, None, left).await;
             for (round, (&at, answer)) in later.iter().zip(done).enumerate() {
                 answers[at] = answer;
@@ -250,7 +263,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
-        Wave { request, waits }: Wave<'_>,
+        Wave { request, waits, asked }: Wave<'_>,
         mut room: Option<Taken>,
         left: &Left,
     ) -> (Vec<Answer>, Vec<usize>) {
@@ -291,9 +304,8 @@ impl<E: Env> Core<E> {
         let refresh = if later.is_empty() { request.refresh } else { Refresh::No };
         let work = Work { items, aims: &aims, left };
         for _ in 0..ROUNDS_MAX {
-            let sent =
-                self.send_groups(gate, work, &mut groups, &mut results, (refresh, room.take()));
-            let rests = sent.await;
+            let sending = Sending { refresh, room: room.take(), asked };
+            let rests = self.send_groups(gate, work, &mut groups, &mut results, sending).await;
             if rests.is_empty() {
                 groups.clear();
                 break;
@@ -329,7 +341,7 @@ impl<E: Env> Core<E> {
         work: Work<'_>,
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
-        (refresh, mut room): (Refresh, Option<Taken>),
+        Sending { refresh, mut room, asked }: Sending<'_>,
     ) -> Vec<Rest> {
         let room_bytes = room.as_ref().map_or(0, Taken::bytes);
         let prepared = self.prepare(work, groups, results, room_bytes).await;
@@ -349,12 +361,16 @@ impl<E: Env> Core<E> {
             }
             let shard = ShardId { index: groups[at].index.uuid, number: groups[at].number };
             let sent = match self.settled(shard).await {
-                Ok(()) => Ok(self.send(shard, |reply| ShardCall::Write {
-                    batch,
-                    mapping,
-                    refresh,
-                    reply,
-                })),
+                Ok(()) => {
+                    let turn = if asked.insert(shard) { Turn::First } else { Turn::Later };
+                    Ok(self.send(shard, |reply| ShardCall::Write {
+                        batch,
+                        mapping,
+                        refresh,
+                        turn,
+                        reply,
+                    }))
+                }
                 Err(down) => Err(down),
             };
             under_way.push((at, members, sent));

@@ -31,7 +31,7 @@ use super::{IndicesOptions, Refresh, deprecated, failure};
 use crate::core::{Core, WAIT};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
-use crate::host::call::{Called, ShardCall, WriteAnswer};
+use crate::host::call::{Called, ShardCall, Turn, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, closed};
@@ -435,6 +435,7 @@ impl<E: Env> Core<E> {
                 batch,
                 mapping,
                 refresh: Refresh::No,
+                turn: Turn::First,
                 reply,
             });
             under_way.push((shard.number, sent));

@@ -282,6 +282,29 @@ fn groups_count_as_their_shards_do() {
     });
 }
 
+/// The rest of a batch that waited for a new field was counted as a batch of its own.
+#[test]
+fn a_batch_that_brings_fields_counts_once() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let lines = concat!(
+            "{\"index\":{\"_id\":\"1\"}}\n{\"old\":1}\n",
+            "{\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"new\":1}}\n",
+            "{\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"newer\":1}}\n",
+            "{\"index\":{\"_id\":\"2\"}}\n{\"newest\":1}\n",
+        );
+        let done = client.good("POST", "/a/_bulk", lines).await;
+        assert_eq!(at(&done, &["errors"]).as_bool(), Some(false), "{}", json::to_string(&done));
+        let stats = client.good("GET", "/a/_stats/bulk", "").await;
+        let bulk = at(&stats, &["_all", "primaries", "bulk"]);
+        assert_eq!(count(bulk, &["total_operations"]), 1);
+        assert_eq!(count(bulk, &["total_size_in_bytes"]), "{\"old\":1}{\"newest\":1}".len() as u64);
+        client.good("POST", "/a/_update/1", r#"{"doc":{"last":1}}"#).await;
+        let stats = client.good("GET", "/a/_stats/bulk", "").await;
+        assert_eq!(count(&stats, &["_all", "primaries", "bulk", "total_operations"]), 2);
+    });
+}
+
 /// What was no request was answered, and counted as no answer.
 #[test]
 fn answers_to_what_is_no_request_count() {
