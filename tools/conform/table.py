@@ -18,52 +18,34 @@ Made by `tools/conform/run --table` (see [TESTING.md](../TESTING.md)); do not ed
 outside this repository: the REST tests of OpenSearch, those that Elasticsearch's clients share, those of
 Elasticsearch 6's modules, answers recorded from a peer (`golden`), and judged corpora whose ranks and scores
 are Lucene's (`relevance`). Tier 1 is documents, indices, mappings, basic search, `_cat` and the cluster; tier 2
-aggregations, queries, templates, analysis; tier 3 the rest. What a tier's tests ask of features that are
-[not there yet](endpoints.md) fails; each failure is named below, with the feature it asks for.
+aggregations, queries, templates, analysis; tier 3 the rest. Each test that failed stands below with the first
+thing that it met and did not want; what it lacks is not judged here. What is not there stands in
+[endpoints.md](endpoints.md), what is otherwise in [differences.md](differences.md).
 
 """
 
-#: What a failed test asks for, by words of its name or of its answer; the first that fits counts.
-REASONS = [
-    ("scripts", r"conditional|predicate|options in lines|script|painless|lang_mustache|_render|search.template|msearch_template|/template|context="),
-    ("ingest pipelines", r"ingest|pipeline|grok|geoip|ip_location"),
-    ("snapshots", r"snapshot|repositor"),
-    ("joins (`has_child`, `parent_id`)", r"family/aggs|has_child|has_parent|parent_id|\\bjoin\\b"),
-    ("`geo_shape`", r"geo_shape|geoshape"),
-    ("vectors", r"knn|dense_vector"),
-    ("lifecycles, downsampling, time series", r"lifecycle|downsample|time_series|_ilm"),
-    ("searches that go on in the background", r"async_search"),
-    ("map tiles", r"_mvt|searchmvt"),
-    ("profiles of users", r"user_profile|profile"),
-    ("parameters that OpenSearch alone gives to `match_only_text`", r"match_only_text"),
-    ("indices that are sorted (`index.sort.*`)", r"index.sort|from sorted"),
-    ("templates that are there from the start, which [are not](differences.md)", r"cat.component_templates"),
-    ("`_terms_enum`", r"terms_enum"),
-    ("a placeholder in a text, which the runner sends as it stands", r"api_key_update"),
-    ("the request cache, which [is not there](no-effect.md)", r"request_cache"),
-    ("merging of results in steps, which [is not told](differences.md)", r"num_reduce_phases"),
-    ("shards passed over beforehand, which [are not told](differences.md)", r"_shards.skipped"),
-    ("medians of `unsigned_long` that OpenSearch reckons with overflow", r"sort_unsigned_long"),
-]
+#: So much is told of what a test met.
+TOLD_MAX = 200
 
 
 def failures(log):
-    """Failed tests of one log, each with what it asks for."""
-    found = []
+    """Failed tests of one log, each with the first thing that it met."""
     lines = log.read_text(errors="replace").splitlines()
     for at, line in enumerate(lines):
-        if not line.startswith("FAIL "):
-            continue
-        name = line[5:].strip()
-        told = [name]
-        for more in lines[at + 1 : at + 4]:
-            if more.startswith("FAIL "):
-                break
-            told.append(more)
-        text = " ".join(told)
-        fits = (reason for reason, words in REASONS if re.search(words, text, re.IGNORECASE))
-        found.append((name, next(fits, None)))
-    return found
+        if line.startswith("FAIL "):
+            # Between a name and what follows it may stand how far the run has come.
+            behind = (more for more in lines[at + 1 :] if not re.match(r"\[\d+/\d+\]$", more.strip()))
+            after = next(behind, "")
+            yield line[5:].strip(), met(after.strip()) if after.startswith(" ") else ""
+
+
+def met(text):
+    """One line of a log: of an error that was answered, its reason."""
+    head, brace, answer = text.partition('{"error":')
+    if brace and (reason := re.search(r'"(?:reason|error)":"((?:[^"\\\\]|\\\\.)*)', brace + answer)):
+        text = head + reason[1].replace('\\"', '"')
+    text = text if len(text) <= TOLD_MAX else text[:TOLD_MAX] + "…"
+    return text.replace("`", "'")
 
 
 def groups(log):
@@ -105,18 +87,12 @@ def main():
     text = HEAD + f"Run on {date.today()}, commit {commit(folder) or 'unknown'}.\n\n"
     text += "| suite | passed | failed | skipped | of those run |\n|---|---:|---:|---:|---:|\n"
     text += "\n".join(rows) + "\n\n## What fails\n\n"
-    asked, others = {}, []
+    failed = 0
     for log in sorted(folder.glob("*.log")):
-        for name, reason in failures(log):
-            if reason:
-                asked.setdefault(reason, []).append(f"{log.stem}: {name}")
-            else:
-                others.append(f"{log.stem}: {name}")
-    text += "| asks for | tests |\n|---|---:|\n"
-    for reason, names in sorted(asked.items(), key=lambda item: -len(item[1])):
-        text += f"| {reason} | {len(names)} |\n"
-    text += f"| something else | {len(others)} |\n\n"
-    text += "".join(f"- {name}\n" for name in others) if others else "Nothing else fails.\n"
+        for name, told in failures(log):
+            failed += 1
+            text += f"- {log.stem}: {name}" + (f": `{told}`\n" if told else "\n")
+    text += "" if failed else "Nothing.\n"
     target.write_text(text)
 
 
