@@ -172,8 +172,9 @@ fn judge<E: Env>(
         let number = u32::try_from(number).ok()?;
         (number < index.settings.shard_count()).then_some((&**index, number))
     });
-    let is_started =
-        known.is_some_and(|(index, number)| call.core.directory().has_place(index, number));
+    let directory = call.core.directory();
+    let is_started = known.is_some_and(|(index, number)| directory.has_place(index, number));
+    let failure = known.and_then(|(index, number)| directory.failure(index, number));
     let loses = |word: &str| {
         format!(
             "allocating {word} primary for {copy} can result in data loss. Please confirm by setting \
@@ -219,14 +220,16 @@ fn judge<E: Env>(
             "allocation of {copy} on node {here} is not allowed, reason: [NO({})]",
             id(held)
         ),
-        (_, Some(_)) if is_started => format!("primary {copy} is already assigned"),
-        ("allocate_empty_primary", Some(_)) if !accepts => loses("an empty"),
-        (_, Some(_)) if !accepts => loses("a stale"),
-        // What failed to open is mended with the command line, not thrown away.
-        (_, Some(_)) => format!(
-            "No data for shard [{number}] of index [{index_name}] found on node [{}]",
-            info.name
-        ),
+        ("allocate_empty_primary", Some(_)) if failure.is_some() && !accepts => loses("an empty"),
+        (_, Some(_)) if failure.is_some() && !accepts => loses("a stale"),
+        (_, Some(_)) => match failure {
+            None => format!("primary {copy} is already assigned"),
+            // Its files are there: they are mended, not thrown away for whoever asks.
+            Some(failure) => format!(
+                "primary {copy} failed on node {here} and is not made anew by this command: {}",
+                failure.why
+            ),
+        },
     };
     let error = plain.unwrap_or_else(|| Error::illegal_argument(format!("[{short}] {why}")));
     Ok(judged(fields, why, Some(error)))

@@ -207,3 +207,27 @@ fn a_lost_primary_is_explained_before_replicas_that_have_no_place() {
         assert_eq!(at(&told, &["primary"]).as_bool(), Some(true));
     });
 }
+
+#[test]
+fn a_lost_primary_is_not_thrown_away_by_a_command() {
+    // It was told that there is no data on the node, where there is some that is damaged.
+    let machine = Machine::new(14);
+    let mut uuid = String::new();
+    machine.story(async |mut client: Client| uuid = fill(&mut client, "z").await);
+    break_segment(&machine, &uuid);
+    machine.story(async |mut client: Client| {
+        for (name, word) in [("allocate_empty_primary", "an empty"), ("allocate_stale_primary", "a stale")] {
+            let mut told = Vec::new();
+            for accepts in [false, true] {
+                let asked = format!(
+                    r#"{{"commands":[{{"{name}":{{"index":"z","shard":0,"node":"node-1","accept_data_loss":{accepts}}}}}]}}"#
+                );
+                told.push(client.bad("POST", "/_cluster/reroute", &asked).await);
+            }
+            let begins = format!("400 illegal_argument_exception: [{name}] ");
+            assert!(told[0].starts_with(&format!("{begins}allocating {word} primary for [z][0] can")), "{told:?}");
+            assert!(told[1].starts_with(&format!("{begins}primary [z][0] failed on node {{node-1}}")), "{told:?}");
+            assert!(told[1].contains("/segment-"), "{told:?}");
+        }
+    });
+}
