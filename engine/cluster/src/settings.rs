@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::settings_table::{Kind, Type, find};
 
 mod check;
+mod door;
 mod read;
 mod sort;
 mod values;
@@ -24,6 +25,7 @@ mod values;
 pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check, check_by};
 pub(crate) use check::{check_text, no_text, similarity};
+pub use door::plain;
 pub use read::{flatten, prefixed};
 pub(crate) use values::{Share, addresses, fraction as fraction_as, takes_sizes};
 

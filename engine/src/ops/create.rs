@@ -1,5 +1,6 @@
 //! Making indices: asked for, or by a first document; and deleting them.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ impl<E: Env> Core<E> {
         }
         let new = NewIndex {
             provided: provided.to_owned(),
-            settings: take_part(&mut body, "settings")?,
+            settings: plain(take_part(&mut body, "settings")?)?,
             mappings,
             aliases,
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
@@ -349,6 +350,19 @@ fn take_part(body: &mut Value, key: &str) -> Result<Value> {
         Some(value @ Value::Object(_)) => Ok(value),
         Some(_) => Err(no_object(key)),
     }
+}
+
+/// The settings of a body as they go into a command.
+pub(crate) fn settings_part(body: &Value) -> Result<Value> {
+    plain(part(body, "settings")?)
+}
+
+/// Settings as they go into a command.
+fn plain(settings: Value) -> Result<Value> {
+    Ok(match cluster::settings::plain(&settings).map_err(failure::of_cluster)? {
+        Cow::Owned(other) => other,
+        Cow::Borrowed(_) => settings,
+    })
 }
 
 /// A part of the body that is an object; empty where there is none.

@@ -1,5 +1,6 @@
 //! Settings of indices, blocks, opening and closing.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct NewSettings {
     fractions: Vec<(String, String)>,
     /// A name with a star that takes nothing back: it has a value, or the star is not at its end.
     starred: Option<String>,
+    /// Why they cannot be, of what is told first where nothing is wrong with its name.
+    wrong: Option<Error>,
 }
 
 impl NewSettings {
@@ -79,7 +82,12 @@ impl NewSettings {
         let given = flat.iter().map(|(name, value)| (name.as_str(), value));
         let fractions = deprecated::fractions(given, cluster::settings::fraction);
         let settings = Value::Object(flat.into_iter().collect());
-        Ok(Self { settings, unblocks, warns, fractions, starred })
+        let (settings, wrong) = match cluster::settings::plain(&settings) {
+            Ok(Cow::Owned(other)) => (other, None),
+            Ok(Cow::Borrowed(_)) => (settings, None),
+            Err(error) => (settings, Some(super::failure::of_cluster(error))),
+        };
+        Ok(Self { settings, unblocks, warns, fractions, starred, wrong })
     }
 }
 
@@ -168,7 +176,7 @@ impl<E: Env> Core<E> {
         new: NewSettings,
         change: SettingsChange,
     ) -> Result<()> {
-        let NewSettings { settings, unblocks, warns, fractions, starred } = new;
+        let NewSettings { settings, unblocks, warns, fractions, starred, wrong } = new;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/settings/update", expression, call).await?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
@@ -178,6 +186,9 @@ impl<E: Env> Core<E> {
         }
         if let (Some(starred), Some(first)) = (starred, indices.first()) {
             return Err(not_recognized(&settings, first, change, &starred));
+        }
+        if let Some(wrong) = wrong {
+            return Err(wrong);
         }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
         let put = Command::PutSettings {

@@ -24,7 +24,7 @@ use search::fetch::texts;
 use segment::View;
 use shard::{Check, Kind, Operation, WriteBatch};
 
-use super::create::{Created, part};
+use super::create::{Created, part, settings_part};
 use super::prepare::PARSE_HERE_BYTES_MAX;
 use super::reached::{READ, Reached};
 use super::{IndicesOptions, Refresh, deprecated, failure};
@@ -161,7 +161,7 @@ impl<E: Env> Core<E> {
         block::check_cluster_of(&self.state(), [&*target], Level::MetadataWrite)?;
         block::check(index, Level::MetadataRead)?;
         let asked =
-            cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;
+            cluster::settings::prefixed(&settings_part(body)?).map_err(failure::of_cluster)?;
         if asked.keys().any(|name| name.starts_with("index.sort.")) {
             let problem = "can't override index sort when resizing an index";
             return Err(Error::validation(&[problem]));

@@ -9,7 +9,7 @@ use cluster::{Command, DataStream, Index, NewIndex, Outcome};
 use env::Env;
 use json::Value;
 
-use super::create::part;
+use super::create::{part, settings_part};
 use super::{deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -271,7 +271,7 @@ impl<E: Env> Core<E> {
         }
         let mut new = NewIndex {
             provided,
-            settings: part(&request.body, "settings")?,
+            settings: settings_part(&request.body)?,
             mappings: part(&request.body, "mappings")?,
             aliases: self.aliases_of(gate, &new_name, part(&request.body, "aliases")?).await?,
             ..NewIndex::new(&new_name, self.uuid(), self.now_ms())

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cluster::template::Composed;
-use cluster::{Command, IndexTemplate, State, Templates};
+use cluster::{Command, IndexTemplate, State, TemplateKind, Templates};
 use env::Env;
 use json::{Object, Value};
 
 use super::failure;
-use super::template::{check_composed, made};
+use super::template::{check_composed, made, plain};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -112,7 +112,8 @@ impl Trial {
     fn templates(&self, tried: &str) -> Result<Templates> {
         let mut templates = (*self.state.templates).clone();
         let Some(body) = &self.body else { return Ok(templates) };
-        let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
+        let body = plain(TemplateKind::Index, body).map_err(failure::of_cluster)?;
+        let template = IndexTemplate::parse(&body).map_err(failure::of_cluster)?;
         check_composed(&self.state, tried, &template, self.now_ms)?;
         let (name, parsed) = (tried.to_owned(), template.clone());
         let put = Command::PutIndexTemplate { name, template: parsed, create: false };

@@ -1,5 +1,6 @@
 //! Templates: set, shown, taken away.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,12 +47,18 @@ impl<E: Env> Core<E> {
         deprecated::mappings(gate, part.and_then(|part| part.get("mappings")));
         check_filters(gate, part.and_then(|part| part.get("aliases")))?;
         let name = name.to_owned();
+        let plain = plain(kind, body);
+        let (body, wrong) = match plain {
+            Ok(ref plain) => (&**plain, None),
+            Err(wrong) if kind == TemplateKind::Index => (body, Some(wrong)),
+            Err(wrong) => return Err(failure::of_cluster(wrong)),
+        };
         let command = match kind {
             TemplateKind::Index => {
                 let settings = body.get("template").and_then(|part| part.get("settings"));
-                if let Some(settings) = settings.filter(|settings| settings.as_object().is_some())
-                    && let Err(error) = cluster::IndexSettings::parse_part(settings)
-                {
+                let settings = settings.filter(|settings| settings.as_object().is_some());
+                let parsed = settings.map(cluster::IndexSettings::parse_part).transpose();
+                if let Some(error) = parsed.err().or(wrong) {
                     let reason = failure::of_cluster(error).reason;
                     return Err(Error::new(
                         400,
@@ -204,6 +211,27 @@ impl<E: Env> Core<E> {
         }
         self.done(Command::DeleteTemplates { kind, names }).await
     }
+}
+
+/// The body of a template with its settings as they go into a command.
+///
+/// # Errors
+/// As [`cluster::settings::plain`].
+pub(super) fn plain(kind: TemplateKind, body: &Value) -> cluster::Result<Cow<'_, Value>> {
+    let part = if kind == TemplateKind::Legacy { Some(body) } else { body.get("template") };
+    let settings = part.and_then(|part| part.get("settings"));
+    let Some(Cow::Owned(other)) = settings.map(cluster::settings::plain).transpose()? else {
+        return Ok(Cow::Borrowed(body));
+    };
+    let mut body = body.clone();
+    let part = match (kind, body.as_object_mut()) {
+        (TemplateKind::Legacy, whole) => whole,
+        (_, whole) => whole.and_then(|it| it.get_mut("template")).and_then(Value::as_object_mut),
+    };
+    if let Some(part) = part {
+        part.insert("settings", other);
+    }
+    Ok(Cow::Owned(body))
 }
 
 /// The filters of its aliases must be queries that the index which it makes can answer. What else is

@@ -144,3 +144,78 @@ fn settings_of_the_cluster_are_taken_as_elasticsearch_takes_them() {
         assert_eq!(refused, format!("400 illegal_argument_exception: {told}"));
     });
 }
+
+/// A list for a text was refused, as was the text of no size with its unit, and any tier and any list of addresses
+/// taken.
+#[test]
+fn settings_of_an_index_are_taken_as_elasticsearch_takes_them() {
+    with_node(|mut client| async move {
+        let given = r#"{"default_pipeline":["a","b"],"index":{"translog.retention.size":"-1b",
+            "query.default_field":["a","b"],"routing.allocation.exclude._ip":["10.0.0.1"]}}"#;
+        let wanted = json!({
+            "index.default_pipeline": "[a, b]",
+            "index.translog.retention.size": "-1",
+            "index.query.default_field": ["a", "b"],
+            "index.routing.allocation.exclude._ip": ["10.0.0.1"],
+        });
+        let wanted = wanted.as_object().expect("by name");
+        let has = |index: &str, settings: &Value| {
+            for (name, value) in wanted.iter() {
+                assert_eq!(at(settings, &[index, "settings", name]), value, "{index} {name}");
+            }
+        };
+        let flat = "/_settings?flat_settings";
+        // Whichever way they come.
+        let whole = format!(r#"{{"settings":{given}}}"#);
+        client.good("PUT", "/a", &whole).await;
+        client.good("PUT", "/b", "").await;
+        client.good("PUT", "/b/_settings", given).await;
+        let template = format!(r#"{{"index_patterns":["c"],"template":{whole}}}"#);
+        client.good("PUT", "/_index_template/c", &template).await;
+        client.good("PUT", "/c", "").await;
+        let old = format!(r#"{{"index_patterns":["d"],"settings":{given}}}"#);
+        client.good("PUT", "/_template/d", &old).await;
+        client.good("PUT", "/d", "").await;
+        client.good("PUT", "/_component_template/e", &format!(r#"{{"template":{whole}}}"#)).await;
+        client
+            .good("PUT", "/_index_template/e", r#"{"index_patterns":["e"],"composed_of":["e"]}"#)
+            .await;
+        client.good("PUT", "/e", "").await;
+        client.good("PUT", "/b/_block/write", "").await;
+        client.good("POST", "/b/_clone/f", &whole).await;
+        client.good("PUT", "/g-1", r#"{"aliases":{"g":{}}}"#).await;
+        client.good("POST", "/g/_rollover/g-2", &whole).await;
+        let settings = client.good("GET", flat, "").await;
+        ["a", "b", "c", "d", "e", "f", "g-2"].iter().for_each(|index| has(index, &settings));
+        let other = template.replace(r#"["c"]"#, r#"["other"]"#);
+        let tried = client.good("POST", "/_index_template/_simulate", &other).await;
+        let pipeline = ["template", "settings", "index", "default_pipeline"];
+        assert_eq!(at(&tried, &pipeline).as_str(), Some("[a, b]"));
+        // The pipeline of that name is not there.
+        let told = client.bad("PUT", "/a/_doc/1", "{}").await;
+        assert!(told.ends_with("pipeline with id [[a, b]] does not exist"), "{told}");
+        let ip = r#"{"routing.allocation.exclude._ip":["10.0.0.1","no"]}"#;
+        let no_ip = "invalid IP address [no] for [index.routing.allocation.exclude._ip]";
+        let tier = r#"{"routing.allocation.include._tier_preference":"data_hot,x"}"#;
+        let no_tier = "invalid tier names found in [data_hot,x] allowed values are [data_frozen, data_cold, \
+                       data_warm, data_hot, data_content]";
+        for (settings, told) in [(ip, no_ip), (tier, no_tier)] {
+            let whole = format!(r#"{{"settings":{settings}}}"#);
+            let part = format!(r#"{{"template":{whole}}}"#);
+            let refused = format!("400 illegal_argument_exception: {told}");
+            assert_eq!(client.bad("PUT", "/z", &whole).await, refused);
+            assert_eq!(client.bad("PUT", "/a/_settings", settings).await, refused);
+            assert_eq!(client.bad("PUT", "/_component_template/z", &part).await, refused);
+            assert_eq!(client.bad("POST", "/g/_rollover", &whole).await, refused);
+            let template = format!(r#"{{"index_patterns":["z"],"template":{whole}}}"#);
+            let refused = client.bad("PUT", "/_index_template/z", &template).await;
+            let cause = format!("[Validation Failed: 1: {told};]");
+            assert_eq!(
+                refused,
+                format!(
+                    "400 invalid_index_template_exception: index_template [z] invalid, cause {cause}"
+                )
+            );
+        }
+    });
+}

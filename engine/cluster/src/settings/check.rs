@@ -4,6 +4,7 @@ use base::units;
 use json::Value;
 use mapping::types::boolean;
 
+use super::read::scalar;
 use super::values;
 use crate::command::Rules;
 use crate::error::{Error, Result};
@@ -103,15 +104,18 @@ pub(super) fn check_by(
 /// Why a value that is no text is none of a setting of this type: Elasticsearch reads a list as the text that
 /// Java makes of it, `[1, 2]`.
 pub(crate) fn no_text(known: &Known, name: &str, value: &Value) -> Error {
-    let texts = value.as_array().map(|items| {
-        let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-        format!("[{}]", texts.join(", "))
-    });
+    let texts = value.as_array().and_then(java_text);
     let judged = texts.as_ref().map_or(Ok(()), |text| check_text(known, text));
     let text = texts.unwrap_or_else(|| json::to_string(value));
     judged.err().unwrap_or_else(|| {
         Error::argument(format!("Failed to parse value [{text}] for setting [{name}]"))
     })
+}
+
+/// The text that Java makes of a list of texts, numbers and flags: `[a, 1]`. None of any other list.
+pub(super) fn java_text(items: &[Value]) -> Option<String> {
+    let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
+    texts.map(|texts| format!("[{}]", texts.join(", ")))
 }
 
 /// A setting as [`Rules::Before`] has it.

@@ -6,6 +6,9 @@ use json::{Object, Value};
 
 use crate::error::{Error, Result};
 
+/// Objects in objects.
+pub(super) const DEPTH_MAX: usize = 32;
+
 /// Flattens nested keys, turns scalars into text.
 ///
 /// # Errors
@@ -43,10 +46,10 @@ pub(crate) fn walk(
     flat: &mut BTreeMap<String, Value>,
     depth: usize,
 ) -> Result<()> {
-    if depth > 32 {
+    if depth > DEPTH_MAX {
         let start: String = prefix.chars().take(64).collect();
         return Err(Error::argument(format!(
-            "settings below [{start}] are nested more than 32 levels deep"
+            "settings below [{start}] are nested more than {DEPTH_MAX} levels deep"
         )));
     }
     for (key, value) in object.iter() {
@@ -73,7 +76,8 @@ pub(crate) fn walk(
     Ok(())
 }
 
-fn scalar(value: &Value) -> Option<String> {
+/// The text of a text, a number or a flag.
+pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Bool(flag) => Some(flag.to_string()),
