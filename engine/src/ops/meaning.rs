@@ -107,6 +107,8 @@ struct Sight<'a> {
     found: Option<&'a Query>,
     /// Those that the caller may see, where documents are hidden from it.
     seen: Option<&'a Query>,
+    /// Something is hidden from it in one of the indices that are searched.
+    veiled: bool,
 }
 
 impl Target {
@@ -253,12 +255,20 @@ impl<E: Env> Core<E> {
         // What its texts may cost, in all indices together.
         let mut steps = effort::STEPS_MAX;
         let mut targets = Leaving::known(targets, request.is_large(held.len()));
-        for of_index in held.chunk_by(|a, b| a.index == b.index) {
+        let of_indices = || held.chunk_by(|a, b| a.index == b.index);
+        let mut all_limits = Vec::new();
+        for of_index in of_indices() {
+            let first = &of_index[0];
+            all_limits.push(gate::ask(gate, action, &first.name, &first.via)?);
+            self.env.spawn().yield_if_needed().await;
+        }
+        // Hits of all of them are put in one order.
+        let veiled = all_limits.iter().any(|limits| !limits.is_unlimited());
+        for (of_index, limits) in of_indices().zip(all_limits) {
             if !targets.is_empty() {
                 self.env.spawn().yield_if_needed().await;
             }
             let first = &of_index[0];
-            let limits = gate::ask(gate, action, &first.name, &first.via)?;
             let Some(index) = state.index_by_uuid(first.index) else {
                 return Err(Error::index_not_found(&first.name, "index_or_alias"));
             };
@@ -271,7 +281,7 @@ impl<E: Env> Core<E> {
                 // To whom documents are hidden, their words do not count, nor those that a filter of an alias
                 // takes out.
                 let seen = filter.as_ref().filter(|_| kind.filter.is_some());
-                let sight = Sight { found: filter.as_ref(), seen };
+                let sight = Sight { found: filter.as_ref(), seen, veiled };
                 let both = (&limits, kind);
                 let own = ((index, boost), deadline);
                 let meaning = self.bind_until(own, request, sight, both, &mut steps).await;
@@ -285,7 +295,7 @@ impl<E: Env> Core<E> {
                     None
                 } else {
                     limited::refuse_profile(request)?;
-                    let sight = Sight { found: None, seen };
+                    let sight = Sight { found: None, seen, veiled };
                     let open = self.bind_until(own, request, sight, both, &mut steps).await;
                     open.ok().map(|open| open.bound)
                 };
@@ -317,7 +327,7 @@ impl<E: Env> Core<E> {
         filter: Option<&Query>,
         limits: &Limits,
     ) -> Result<Meaning> {
-        let sight = Sight { found: filter, seen: None };
+        let sight = Sight { found: filter, seen: None, veiled: false };
         let mut steps = effort::STEPS_MAX;
         // Scores are told of the whole search alone, which knows its indices' boosts.
         Box::pin(self.bind_away((index, 1.0), request, sight, (limits, limits), &mut steps)).await
@@ -353,7 +363,7 @@ impl<E: Env> Core<E> {
         (whole, limits): (&Limits, &Limits),
         steps: &mut u64,
     ) -> Result<Meaning> {
-        let asked = self.asked(boosted, (whole, limits));
+        let asked = self.asked(boosted, (whole, limits), sight.veiled);
         // Each pattern is met by each field.
         let met = request.stars.saturating_mul(asked.mapping.fields().len());
         // A value that is no date is tried by each format of one.
@@ -369,8 +379,9 @@ impl<E: Env> Core<E> {
         }
         let (request, limits) = (Arc::clone(request), limits.clone());
         let (found, seen) = (sight.found.cloned(), sight.seen.cloned());
+        let veiled = sight.veiled;
         let bind = Arc::new(move |steps: u64| {
-            let sight = Sight { found: found.as_ref(), seen: seen.as_ref() };
+            let sight = Sight { found: found.as_ref(), seen: seen.as_ref(), veiled };
             within(steps, || asked.bind(&request, sight, &limits))
         });
         let busy = |_| Error::rejected("too many searches wait for a worker");
@@ -401,6 +412,7 @@ impl<E: Env> Core<E> {
         &self,
         (index, boost): (&Arc<Index>, f32),
         (whole, kind): (&Limits, &Limits),
+        veiled: bool,
     ) -> Asked {
         Asked {
             index: Arc::clone(index),
@@ -408,7 +420,7 @@ impl<E: Env> Core<E> {
             boost,
             expensive: self.state().settings.flag("search.allow_expensive_queries"),
             now_ms: self.now_ms(),
-            veil: (!whole.is_unlimited()).then(|| self.veil()),
+            veil: veiled.then(|| self.veil().of(&index.uuid, whole.key)),
         }
     }
 }

@@ -208,3 +208,73 @@ fn what_is_said_beside_fields_names_no_hidden_one() {
         assert_eq!(*n, json!({"type": "long", "copy_to": ["m"]}));
     });
 }
+
+/// Which documents a sample holds changed as hidden ones went.
+#[test]
+fn a_sample_tells_nothing_of_what_is_hidden_before_it() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.authorize(Some(&basic("elastic")));
+        let mut lines = String::new();
+        for at in 0..200 {
+            let who = if at % 2 == 0 { "mine" } else { "other" };
+            lines += &format!("{{\"index\":{{}}}}\n{{\"who\":\"{who}\",\"n\":{at}}}\n");
+        }
+        client.good("POST", "/a/_bulk?refresh=true", &lines).await;
+        client.authorize(Some(&basic("docs")));
+        let body = r#"{"size":0,"aggs":{"s":{"random_sampler":{"probability":0.5,"seed":4},
+            "aggs":{"n":{"terms":{"field":"n","size":300}}}}}}"#;
+        let sample = async |client: &mut Client| {
+            let answer = client.good("POST", "/a/_search", body).await;
+            let buckets = at(&answer, &["aggregations", "s", "n", "buckets"]).as_array();
+            let keys = buckets.expect("buckets").iter().map(|it| at(it, &["key"]).as_u64());
+            let mut keys: Vec<u64> = keys.map(|key| key.expect("a number")).collect();
+            keys.sort_unstable();
+            keys
+        };
+        let before = sample(&mut client).await;
+        assert!((30..70).contains(&before.len()), "{before:?}");
+        client.authorize(Some(&basic("elastic")));
+        let others = r#"{"query":{"term":{"who":"other"}}}"#;
+        client.good("POST", "/a/_delete_by_query?refresh=true", others).await;
+        client.good("POST", "/a/_forcemerge?max_num_segments=1", "").await;
+        client.authorize(Some(&basic("docs")));
+        assert_eq!(sample(&mut client).await, before);
+    });
+}
+
+/// A data stream told when its newest hidden document was.
+#[test]
+fn the_newest_document_of_a_stream_is_one_that_is_seen() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic")));
+        let template = r#"{"index_patterns":["ds*"],"data_stream":{},"template":{"mappings":{"properties":{
+            "who":{"type":"keyword"}}}}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        for (who, time) in [("mine", "2020-01-01"), ("other", "2040-01-01")] {
+            let doc = format!(r#"{{"@timestamp":"{time}","who":"{who}"}}"#);
+            client.good("POST", "/ds/_doc?refresh", &doc).await;
+        }
+        let rights = ["read", "monitor", "view_index_metadata"];
+        for (name, part, privileges, expected) in [
+            ("some", json!({"query": {"term": {"who": "mine"}}}), &rights[..], 1_577_836_800_000),
+            ("blind", json!({"query": {"term": {"who": "mine"}}}), &["monitor"], 0),
+            ("part", json!({"field_security": {"grant": ["who"]}}), &rights, 0),
+            ("figures", json!({}), &["monitor"], 2_208_988_800_000),
+        ] {
+            client.authorize(Some(&basic("elastic")));
+            let mut role = json!({"names": ["ds"], "privileges": (privileges.to_vec())});
+            for (key, rule) in part.as_object().expect("an object").iter() {
+                role.as_object_mut().expect("an object").insert(key, rule.clone());
+            }
+            let role = json::to_string(&json!({"indices": [role]}));
+            client.good("PUT", &format!("/_security/role/{name}"), &role).await;
+            let user = json!({"password": (format!("{name}-is-here")), "roles": [name]});
+            client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+            client.authorize(Some(&basic(name)));
+            let stats = client.good("GET", "/_data_stream/ds/_stats", "").await;
+            let one = &at(&stats, &["data_streams"]).as_array().expect("a list")[0];
+            assert_eq!(at(one, &["maximum_timestamp"]).as_u64(), Some(expected), "{name}");
+        }
+    });
+}

@@ -394,7 +394,15 @@ impl Scope<'_, '_> {
             }
             Kind::RandomSampler { seed, .. } => {
                 let seed = u64::from(*seed as u32) << 20;
-                What::Chance(self.binder.context.veil.map_or(seed, |veil| veil.seed(seed)))
+                match self.binder.context.veil {
+                    None => What::Chance { seed, by: None },
+                    // A place tells how many documents are before it; the number of a change is told anyway.
+                    Some(veil) => {
+                        let by = Values { field: "_seq_no".to_owned(), ..Values::default() };
+                        let by = Some(self.source(&by, Accepts::Any, kind)?);
+                        What::Chance { seed: veil.seed(seed), by }
+                    }
+                }
             }
             Kind::Composite(composite) => {
                 if let Some(parent) = parent

@@ -139,5 +139,10 @@ pub enum What {
     /// The best.
     Sampler(Option<Source>),
     /// Some by chance.
-    Chance(u64),
+    Chance {
+        /// Makes chance another.
+        seed: u64,
+        /// What of a document decides; its place where there is none.
+        by: Option<Source>,
+    },
 }

@@ -293,12 +293,13 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             };
             Box::new(Sampler::new(*shard_size as usize, diversity, subs()))
         }
-        What::Chance(seed) => {
+        What::Chance { seed, by } => {
             let Kind::RandomSampler { probability, .. } = agg.spec.kind else {
                 return nothing(agg);
             };
             let (seed, base) = (*seed, place.plan.view.segments[place.number].base);
-            single(ByChance { probability, seed, base }, subs())
+            let by = by.as_ref().map(|source| place.part(source));
+            single(ByChance { probability, seed, base, by }, subs())
         }
     }
 }

@@ -295,7 +295,7 @@ impl Uses {
             | What::Below(_)
             | What::Above(_)
             | What::Sampler(None)
-            | What::Chance(_) => {}
+            | What::Chance { .. } => {}
         }
         for column in columns {
             match column {

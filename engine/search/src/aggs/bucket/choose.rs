@@ -98,7 +98,7 @@ impl Choose for Nobody {
     }
 }
 
-/// Some, by chance: a hash of the document's place decides.
+/// Some, by chance: a hash of the document's place decides, or of a number of its own.
 pub struct ByChance {
     /// How likely.
     pub probability: f64,
@@ -106,11 +106,14 @@ pub struct ByChance {
     pub seed: u64,
     /// Number of the segment's first document.
     pub base: u32,
+    /// The number that decides instead of the place.
+    pub by: Option<Part>,
 }
 
 impl Choose for ByChance {
-    fn prepare(&mut self, docs: &Range<u32>, _turn: &mut Turn<'_>) -> Option<Range<u32>> {
-        Some(docs.clone())
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> Option<Range<u32>> {
+        let is_ready = self.by.as_mut().is_none_or(|by| by.prepare(docs, turn));
+        is_ready.then(|| docs.clone())
     }
 
     fn choose(
@@ -121,12 +124,20 @@ impl Choose for ByChance {
         owners: &mut Vec<u32>,
     ) {
         let below = (self.probability * u64::MAX as f64) as u64;
-        for (at, doc) in batch.docs.iter().enumerate() {
-            let place = i64::from(self.base) + i64::from(*doc);
-            let hash = crate::aggs::metric::distinct::hash_long(place ^ self.seed as i64);
-            if self.probability >= 1.0 || hash < below {
-                docs.push(*doc);
+        let (probability, seed) = (self.probability, self.seed as i64);
+        let mut choose = |at: usize, number: i64| {
+            let hash = crate::aggs::metric::distinct::hash_long(number ^ seed);
+            if probability >= 1.0 || hash < below {
+                docs.push(batch.docs[at]);
                 owners.push(batch.owner(at));
+            }
+        };
+        match &mut self.by {
+            Some(by) => by.each(batch.docs, choose),
+            None => {
+                for (at, doc) in batch.docs.iter().enumerate() {
+                    choose(at, i64::from(self.base) + i64::from(*doc));
+                }
             }
         }
     }
