@@ -472,6 +472,8 @@ pub struct NestedSort {
     pub filter: Option<Query>,
     /// Only so many of each document count.
     pub max_children: u32,
+    /// A path below the outermost says how many, which it may not.
+    pub has_inner_max: bool,
 }
 
 /// What is compared.

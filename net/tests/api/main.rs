@@ -59,6 +59,7 @@ mod meaning;
 mod meant;
 mod meanwhile;
 mod moved;
+mod nested_sort;
 mod outdated;
 mod over;
 mod overtaken;

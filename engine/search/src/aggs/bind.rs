@@ -24,6 +24,7 @@ use crate::ast::{Query, Scalar, Script};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::plan::bind::{Binder, objects};
 use crate::plan::bound::Clause;
+use crate::plan::inside::{self, Filter};
 use crate::plan::order::{self, Order};
 use crate::request::{SearchRequest, Sort, SortBy};
 
@@ -433,11 +434,18 @@ impl Scope<'_, '_> {
         Ok(found.map(Arc::new))
     }
 
-    fn order(&self, request: &SearchRequest) -> Result<Order> {
+    fn order(&mut self, request: &SearchRequest) -> Result<Order> {
         if request.sort.iter().any(|sort| matches!(sort.by, SortBy::Script(_))) {
             return Err(Error::illegal("aggregations do not sort their hits by a script"));
         }
-        order::bind(request, self.binder.mapping, self.binder.context)
+        let mut order = order::bind(request, self.binder.mapping, self.binder.context)?;
+        for (key, sort) in order.keys.iter_mut().zip(&request.sort) {
+            if let (Some(inside), Some(nested)) = (&mut key.inside, &sort.nested) {
+                inside.filter = Filter::OfAggs(self.filters.len());
+                self.filters.push(inside::clause(nested, self.binder)?);
+            }
+        }
+        Ok(order)
     }
 
     /// How a sort key is printed.

@@ -10,13 +10,14 @@ use segment::Segment;
 use segment::columns::{self, DictionaryReader};
 
 use crate::aggs::read::ranks_from;
+use crate::error::Error;
 use crate::iter::build;
 use crate::iter::function::Trouble;
 use crate::iter::{AnyFilter, Bits, Turn, WINDOW, bits, window_of};
 use crate::plan::distance::Distance;
+use crate::plan::inside::Inside;
 use crate::plan::order::{
-    Inside, Key, MissingTerm, NANOS_MS_MAX, NumberForm, Numeric, Ordinals, Scripted, Source,
-    beyond_nanos,
+    Key, MissingTerm, NANOS_MS_MAX, NumberForm, Numeric, Ordinals, Scripted, Source, beyond_nanos,
 };
 use crate::plan::weigh::Plan;
 use crate::request::{Mode, ScriptKind};
@@ -97,20 +98,33 @@ impl Default for Scratch {
 /// Which documents inside of another count for a key.
 pub(super) struct Children {
     pub(super) parents: Option<segment::Parents>,
-    /// A bit for each document; absent: all.
-    allowed: Option<Vec<u64>>,
+    /// A bit for each document.
+    allowed: Vec<u64>,
     count_max: usize,
+    /// Where it is told that there may be none.
+    refuses: Option<Trouble>,
 }
 
 impl Children {
-    pub(super) fn of(&self, doc: u32) -> impl Iterator<Item = DocId> + '_ {
+    /// What `value` makes of those of a document, the first that have a value: one without does
+    /// not use up how many count (`MultiValueMode`).
+    pub(super) fn of<T>(
+        &self,
+        doc: u32,
+        value: impl FnMut(DocId) -> Option<T>,
+    ) -> impl Iterator<Item = T> {
         let range = self.parents.as_ref().map_or(0..0, |parents| parents.nested(DocId(doc)));
-        let allowed = |doc: &u32| {
-            self.allowed
-                .as_ref()
-                .is_none_or(|words| words[*doc as usize / 64] >> (doc % 64) & 1 == 1)
-        };
-        range.filter(allowed).map(DocId).take(self.count_max)
+        let allowed = |doc: &u32| self.allowed[*doc as usize / 64] >> (doc % 64) & 1 == 1;
+        range.filter(allowed).map(DocId).filter_map(value).take(self.count_max)
+    }
+
+    /// Says that there may be none, where a segment that is read has some.
+    fn refuse(&self) {
+        if let Some(trouble) = &self.refuses
+            && self.allowed.iter().any(|word| *word != 0)
+        {
+            let _ = trouble.set(Error::illegal("Unsupported sort mode: MEDIAN"));
+        }
     }
 }
 
@@ -152,27 +166,29 @@ pub(super) fn reader(key: &Key, plan: &Plan, number: u32, target: u32) -> Reader
 
 /// Finds the documents inside that count, from turn to turn: a filter may take many.
 pub(super) struct Looking {
-    filter: Option<AnyFilter>,
+    filter: AnyFilter,
     segment: Segment,
     words: Vec<u64>,
     pos: u32,
     count_max: usize,
+    refuses: Option<Trouble>,
 }
 
 impl Looking {
     pub(super) fn new(inside: &Inside, plan: &Plan, number: u32) -> Self {
         let segment = plan.view.segments[number as usize].segment.clone();
-        let node = inside.filter.and_then(|at| plan.sort_filters.get(at));
+        let node = inside.node(plan);
         let context = build::Context { segment: &segment, number: number as usize };
-        let filter = node.map(|node| build::any_filter(node, context));
-        let word_count = if filter.is_some() { segment.doc_count().div_ceil(64) } else { 0 };
-        let words = vec![0u64; word_count as usize];
-        Self { filter, segment, words, pos: 0, count_max: inside.count_max as usize }
+        let filter = build::any_filter(node, context);
+        let words = vec![0u64; segment.doc_count().div_ceil(64) as usize];
+        let refuses = inside.is_median.then(|| Arc::clone(&plan.trouble));
+        let count_max = inside.count_max as usize;
+        Self { filter, segment, words, pos: 0, count_max, refuses }
     }
 
     /// Goes on; true once all are found.
     pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
-        let Some(filter) = &mut self.filter else { return true };
+        let filter = &mut self.filter;
         loop {
             let next = filter.next(self.pos);
             if next >= self.segment.doc_count() {
@@ -199,8 +215,12 @@ impl Looking {
 
     /// What was found.
     pub(super) fn found(self) -> Children {
-        let allowed = self.filter.is_some().then_some(self.words);
-        Children { parents: self.segment.parents().cloned(), allowed, count_max: self.count_max }
+        Children {
+            parents: self.segment.parents().cloned(),
+            allowed: self.words,
+            count_max: self.count_max,
+            refuses: self.refuses,
+        }
     }
 }
 
@@ -211,9 +231,12 @@ pub(super) fn inside(
     doc: u32,
     values: &mut Vec<i64>,
 ) {
-    for child in children.of(doc) {
+    let add = |child| {
+        let count = values.len();
         column.values(child, values);
-    }
+        (values.len() > count).then_some(())
+    };
+    children.of(doc, add).for_each(drop);
 }
 
 /// The term that counts of a document, or of those inside.
@@ -235,8 +258,8 @@ pub(super) fn rank(
     };
     match children {
         None => of(DocId(doc)),
-        Some(children) if key.greatest => children.of(doc).filter_map(of).max(),
-        Some(children) => children.of(doc).filter_map(of).min(),
+        Some(children) if key.greatest => children.of(doc, of).max(),
+        Some(children) => children.of(doc, of).min(),
     }
 }
 
@@ -330,9 +353,13 @@ pub(super) fn first_bounds(
     }
 }
 
-/// The first date of documents, or of those inside of them, that nanoseconds do not tell, where the
-/// key's milliseconds are compared as nanoseconds.
-pub(super) fn beyond(reader: &Reader, children: Option<&Children>, docs: &[u32]) {
+/// Tells what a key cannot be read of: the middle of the values of documents inside, and the first
+/// date of documents, or of those inside of them, that nanoseconds do not tell, where the key's
+/// milliseconds are compared as nanoseconds.
+pub(super) fn check(reader: &Reader, children: Option<&Children>, docs: &[u32]) {
+    if let Some(children) = children {
+        children.refuse();
+    }
     let Reader::Numeric { column: Some(column), key, trouble } = reader else { return };
     if key.stored != NumberForm::Millis || trouble.get().is_some() {
         return;

@@ -167,7 +167,8 @@ impl Sorter {
                 None => runner.prepare(found, scores, turn),
                 Some(children) => {
                     docs.clear();
-                    docs.extend(found.iter().flat_map(|doc| children.of(*doc)).map(DocId::get));
+                    let inside = |doc: &u32| children.of(*doc, |child| Some(child.get()));
+                    docs.extend(found.iter().flat_map(inside));
                     runner.prepare(docs, &[], turn)
                 }
             };
@@ -293,7 +294,7 @@ impl Sorter {
             return;
         }
         for (reader, children) in self.readers.iter().zip(&self.children) {
-            read::beyond(reader, children.as_ref(), docs);
+            read::check(reader, children.as_ref(), docs);
         }
         self.read_firsts(docs, scores);
         if self.has_texts() {
@@ -476,7 +477,7 @@ impl Sorter {
         match &self.children[at] {
             None => text(doc),
             Some(children) => {
-                let all = children.of(doc).filter_map(|child| text(child.get()));
+                let all = children.of(doc, |child| text(child.get()));
                 if key.mode == Mode::Max { all.max() } else { all.min() }
             }
         }
@@ -606,7 +607,7 @@ impl Sorter {
                     _ if key.kind != ScriptKind::Number => return 0,
                     None => number(doc),
                     Some(children) => {
-                        combined(key.mode, children.of(doc).filter_map(|child| number(child.get())))
+                        combined(key.mode, children.of(doc, |child| number(child.get())))
                     }
                 };
                 let value = value.map(sortable::from_f64);

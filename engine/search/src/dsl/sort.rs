@@ -214,7 +214,10 @@ fn distance(sort: &mut Sort, node: &Node) -> Read<()> {
     Ok(())
 }
 
-/// `nested`: the innermost path counts.
+/// So many documents inside count where a request does not say.
+const CHILDREN_MAX: u32 = i32::MAX as u32;
+
+/// `nested`: the innermost path counts, and the outermost says how many.
 fn nested(node: &Node) -> Read<NestedSort> {
     const FIELDS: [(&str, Takes); 4] = [
         ("path", Takes::String),
@@ -222,14 +225,20 @@ fn nested(node: &Node) -> Read<NestedSort> {
         ("max_children", Takes::Number),
         ("nested", Takes::Object),
     ];
-    let mut sort = NestedSort { path: String::new(), filter: None, max_children: u32::MAX };
+    let mut sort = NestedSort {
+        path: String::new(),
+        filter: None,
+        max_children: CHILDREN_MAX,
+        has_inner_max: false,
+    };
     let mut inner = None;
     object("nested_sort", &FIELDS, node, |key, value| {
         match key {
             "path" => sort.path = text(value)?,
             "filter" => sort.filter = Some(query::read(value, 0)?),
             "max_children" => {
-                sort.max_children = u32::try_from(int(value)?).unwrap_or(u32::MAX);
+                // Elasticsearch takes any: of less than none, none counts.
+                sort.max_children = u32::try_from(int(value)?).unwrap_or(0);
             }
             _ => inner = Some(nested(value)?),
         }
@@ -237,7 +246,10 @@ fn nested(node: &Node) -> Read<NestedSort> {
     })?;
     match inner {
         None => Ok(sort),
-        Some(inner) if sort.filter.is_none() => Ok(inner),
+        Some(inner) if sort.filter.is_none() => {
+            let has_inner_max = inner.has_inner_max || inner.max_children != CHILDREN_MAX;
+            Ok(NestedSort { max_children: sort.max_children, has_inner_max, ..inner })
+        }
         Some(_) => {
             Err(Fault::illegal(node.at, "[nested_sort] a filter of an outer path is not supported"))
         }

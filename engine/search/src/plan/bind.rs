@@ -17,7 +17,7 @@ use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::graph::WordBytes;
 use crate::plan::veil::Veil;
 use crate::plan::{
-    alike, family, function, gather, join, leaf, metadata, minimum, multi, order, places,
+    alike, family, function, gather, inside, join, leaf, metadata, minimum, multi, order, places,
     query_string, rewrite, simple, text, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
@@ -148,13 +148,7 @@ pub fn bind(
     let named = std::mem::take(&mut binder.named);
     let mut sort_filters = Vec::new();
     for nested in request.sort.iter().filter_map(|sort| sort.nested.as_ref()) {
-        if let Some(filter) = &nested.filter {
-            let outer = binder.scope.replace(nested.path.as_str().into());
-            let filter = binder.top(filter);
-            binder.scope = outer;
-            // Of no other document it is asked: a script may fail there.
-            sort_filters.push(restricted(filter?, objects(&nested.path)));
-        }
+        sort_filters.push(inside::clause(nested, &mut binder)?);
     }
     binder.named.clear();
     // The caller may not see by which fields its documents are limited: the filter knows them all.
@@ -300,7 +294,7 @@ fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
 }
 
 /// `query`, of which only documents of `filter` may be seen; scores stay what they are.
-fn restricted(query: Clause, filter: Clause) -> Clause {
+pub(super) fn restricted(query: Clause, filter: Clause) -> Clause {
     let joined = Bool { must: vec![query], filter: vec![filter], ..Bool::default() };
     rewrite::simplify(joined, 1.0)
 }

@@ -27,6 +27,7 @@ mod fields;
 pub mod function;
 pub mod gather;
 mod graph;
+pub mod inside;
 mod join;
 mod late;
 mod leaf;

@@ -10,6 +10,7 @@ use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::distance::Distance;
+use crate::plan::inside::{Filter, Inside};
 use crate::plan::page::{place, resumed};
 use crate::plan::veil::Veil;
 use crate::plan::{Context, metadata};
@@ -50,15 +51,6 @@ pub struct Key {
     pub descending: bool,
     /// The values are those of documents inside.
     pub inside: Option<Inside>,
-}
-
-/// Which documents inside count.
-#[derive(Clone, Copy, Debug)]
-pub struct Inside {
-    /// Those that match this one of the bound request's filters.
-    pub filter: Option<usize>,
-    /// So many at most.
-    pub count_max: u32,
 }
 
 /// What is compared.
@@ -241,11 +233,10 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
     let sorts = if request.sorts_by_score() { &[] } else { request.sort.as_slice() };
     let mut keys =
         sorts.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
-    let with_filter = |sort: &&Sort| sort.nested.as_ref().is_some_and(|it| it.filter.is_some());
-    let mut filtered = keys.iter_mut().zip(sorts).filter(|(_, sort)| with_filter(sort));
-    for (at, (key, _)) in filtered.by_ref().enumerate() {
+    let nested = keys.iter_mut().zip(sorts).filter(|(_, sort)| sort.nested.is_some());
+    for (at, (key, _)) in nested.enumerate() {
         if let Some(inside) = &mut key.inside {
-            inside.filter = Some(at);
+            inside.filter = Filter::OfSort(at);
         }
     }
     let veil = context.veil.copied();
@@ -354,20 +345,7 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
             Source::Script(Scripted { script: Arc::new(script), kind, mode })
         }
     };
-    let inside = match &sort.nested {
-        None => None,
-        Some(nested) if mapping.is_nested(&nested.path) => {
-            Some(Inside { filter: None, count_max: nested.max_children })
-        }
-        // These documents have none inside that are seen, and the field no value.
-        Some(nested) if mapping.lacks_nested(&nested.path) => None,
-        Some(nested) => {
-            return Err(Error::shard(format!(
-                "[nested] failed to find nested object under path [{}]",
-                nested.path
-            )));
-        }
-    };
+    let inside = Inside::bind(sort, mapping)?;
     Ok(Key { source, descending, inside })
 }
 
