@@ -2,7 +2,7 @@
 
 use json::{Value, json};
 
-use crate::place::{Client, at, with_node};
+use crate::place::{Client, at, value, with_node};
 
 fn ids(body: &Value) -> Vec<&str> {
     let hits = at(body, &["hits", "hits"]).as_array().expect("a list");
@@ -168,6 +168,34 @@ fn work_by_query_writes_what_it_found() {
         assert_eq!(at(&left, &["count"]).as_u64(), Some(16));
         let told = client.bad("POST", "/a/_delete_by_query", "{}").await;
         assert!(told.ends_with("Validation Failed: 1: query is missing;"), "{told}");
+    });
+}
+
+/// A part beyond the last was refused, but not as what its field is read as.
+#[test]
+fn a_part_beyond_the_last_is_a_fault_of_its_field() {
+    with_node(|mut client| async move {
+        load(&mut client, 2).await;
+        for target in ["/a/_search?scroll=1m", "/a/_update_by_query", "/a/_delete_by_query"] {
+            for (slice, place, field, reason) in [
+                (r#"{"id":2,"max":2}"#, 24, "max", "max must be greater than id"),
+                (r#"{"max":2,"id":2}"#, 24, "id", "max must be greater than id"),
+                (r#"{"id":0,"max":1}"#, 24, "max", "max must be greater than 1"),
+                (r#"{"id":-1,"max":3}"#, 16, "id", "id must be greater than or equal to 0"),
+            ] {
+                let body = format!(r#"{{"slice":{slice},"query":{{"match_all":{{}}}}}}"#);
+                let answer = client.call("POST", target, &body).await;
+                assert_eq!(answer.status, 400, "{target} {body}");
+                let told = value(&answer);
+                let error = at(&told, &["error"]);
+                assert_eq!(at(error, &["type"]).as_str(), Some("x_content_parse_exception"));
+                let wanted = format!("[1:{place}] [slice] failed to parse field [{field}]");
+                assert_eq!(at(error, &["reason"]).as_str(), Some(wanted.as_str()), "{target}");
+                let cause = at(error, &["caused_by"]);
+                assert_eq!(at(cause, &["type"]).as_str(), Some("illegal_argument_exception"));
+                assert_eq!(at(cause, &["reason"]).as_str(), Some(reason), "{target}");
+            }
+        }
     });
 }
 

@@ -36,7 +36,10 @@ pub fn slice(node: &Node) -> Read<Slice> {
     let (mut field, mut id, mut max) = (None, None, None);
     object("slice", &FIELDS, node, |key, value| {
         match key {
-            "field" => field = Some(text(value)?),
+            "field" => {
+                field = Some(text(value)?);
+                return Ok(());
+            }
             "id" => {
                 let number = int(value)?;
                 id = Some(u32::try_from(number).map_err(|_| {
@@ -51,12 +54,15 @@ pub fn slice(node: &Node) -> Read<Slice> {
                 max = Some(number as u32);
             }
         }
-        Ok(())
+        // The later of the two is the one that is wrong.
+        match (id, max) {
+            (Some(id), Some(max)) if id >= max => {
+                Err(Fault::illegal(value.at, "max must be greater than id"))
+            }
+            _ => Ok(()),
+        }
     })?;
     match (id, max) {
-        (Some(id), Some(max)) if id >= max => {
-            Err(Fault::illegal(node.at, "max must be greater than id"))
-        }
         (Some(id), Some(max)) => Ok(Slice { field: field.filter(|field| field != "_id"), id, max }),
         (None, _) => Err(Fault::illegal(node.at, "Required [id]")),
         (_, None) => Err(Fault::illegal(node.at, "Required [max]")),
