@@ -88,6 +88,36 @@ fn work_by_query_leaves_deletes_and_moves_as_the_script_says() {
     });
 }
 
+/// What a script put beside the source was dropped without a word.
+#[test]
+fn work_by_query_writes_nothing_where_a_script_adds_to_the_context() {
+    with_node(|mut client| async move {
+        let lines =
+            "{\"index\":{\"_id\":\"1\"}}\n{\"n\":1}\n{\"index\":{\"_id\":\"2\"}}\n{\"n\":2}\n";
+        client.good("POST", "/a/_bulk?refresh=true", lines).await;
+        let script = "ctx._source.n += 1; if (ctx._id == '2') { ctx.foo = ['x':[1,'y']] }";
+        for (target, body) in [
+            ("/a/_update_by_query", json!({"script": script})),
+            (
+                "/_reindex",
+                json!({"source": {"index": "a"}, "dest": {"index": "b"}, "script": script}),
+            ),
+        ] {
+            let (status, body) = ask(&mut client, "POST", target, &json::to_string(&body)).await;
+            assert_eq!(status, 400, "{target}");
+            let error = at(&body, &["error"]);
+            assert_eq!(at(error, &["type"]).as_str(), Some("script_exception"), "{target}");
+            assert_eq!(at(error, &["reason"]).as_str(), Some("runtime error"), "{target}");
+            let cause = at(error, &["caused_by"]);
+            assert_eq!(at(cause, &["type"]).as_str(), Some("illegal_argument_exception"));
+            let told = "Cannot put key [foo] with value [{x=[1, y]}] into ctx";
+            assert_eq!(at(cause, &["reason"]).as_str(), Some(told), "{target}");
+        }
+        assert_eq!(source(&mut client, "1").await, json!({"n": 1}));
+        assert_eq!(source(&mut client, "2").await, json!({"n": 2}));
+    });
+}
+
 #[test]
 fn faults_name_the_place_and_the_cause() {
     with_node(|mut client| async move {
