@@ -556,3 +556,24 @@ fn what_makes_no_document_may_name_any_id() {
         assert_eq!(client.call("GET", &format!("/a/_doc/{long}"), "").await.status, 404);
     });
 }
+
+/// Elasticsearch reads `op_type` of a bulk line as `create` or not; another word failed the request.
+#[test]
+fn an_operation_of_a_bulk_line_is_create_or_not() {
+    with_node(|mut client| async move {
+        let lines = "{\"index\":{\"_id\":\"1\",\"op_type\":\"foo\"}}\n{\"a\":1}\n\
+            {\"create\":{\"_id\":\"2\",\"op_type\":\"index\"}}\n{\"a\":2}\n\
+            {\"index\":{\"_id\":\"2\",\"op_type\":\"create\"}}\n{\"a\":3}\n\
+            {\"create\":{\"_id\":\"2\",\"op_type\":\"foo\"}}\n{\"a\":4}\n\
+            {\"delete\":{\"_id\":\"1\",\"op_type\":\"foo\"}}\n";
+        let done = client.good("POST", "/a/_bulk", lines).await;
+        let items = at(&done, &["items"]).as_array().expect("a list");
+        let told = items.iter().map(|item| {
+            let (action, item) = item.as_object().and_then(|it| it.iter().next()).expect("one");
+            (action, at(item, &["status"]).as_u64().expect("a number"))
+        });
+        let wanted =
+            [("index", 201), ("create", 201), ("create", 409), ("create", 409), ("delete", 200)];
+        assert!(told.eq(wanted), "{}", json::to_string(&done));
+    });
+}

@@ -247,15 +247,10 @@ impl Reader<'_> {
                     };
                 }
             }
-            "op_type" => match (text.as_str(), item.action) {
-                ("create", WriteAction::Index) => item.action = WriteAction::Create,
-                ("create" | "index", _) => {}
-                (other, _) => {
-                    return Err(Error::illegal_argument(format!(
-                        "opType must be 'create' or 'index', found: [{other}]"
-                    )));
-                }
-            },
+            // Elasticsearch asks for this one word alone, and takes any other.
+            "op_type" if text == "create" && item.action == WriteAction::Index => {
+                item.action = WriteAction::Create;
+            }
             "require_alias" => {
                 let required = crate::params::flag(&text)?;
                 item.require_alias = item.action != WriteAction::Delete && required;
