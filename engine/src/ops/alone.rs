@@ -21,6 +21,7 @@ use segment::section::Missing;
 use segment::{BlockCache, View};
 
 use super::failure;
+use super::filters::Reads;
 use super::limited::shows_all;
 use super::meaning::filter_of;
 use super::prepare::{PARSE_HERE_BYTES_MAX, Sketch, arena_of};
@@ -45,8 +46,8 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// Is what it says copied into a hidden field by a field that it adds? A template of somebody else's may make
-    /// such a one.
+    /// Is what it says copied into a hidden field by a field that it adds, or is such a field one, or copied into one, by
+    /// which the caller's documents are chosen? A template of somebody else's may make such a one.
     pub(super) fn adds_ways_to_hidden(&self, limits: &Limits) -> bool {
         let (mapping, before) = (&self.index.mapping, &self.before);
         if Arc::ptr_eq(mapping, before) {
@@ -56,8 +57,13 @@ impl Alone {
             let mut fields = limits.each().iter().filter_map(|kind| kind.fields.as_ref());
             fields.any(|fields| !fields.permits(path))
         };
+        let reads = Reads::of(std::slice::from_ref(limits));
+        let chooses = |path: &str| reads.as_ref().is_some_and(|reads| reads.meets(path));
         let mut added = mapping.fields().filter(|field| before.field(&field.path).is_none());
-        added.any(|field| field.copy_to.iter().any(|target| hides(target)))
+        added.any(|field| {
+            let mut targets = field.copy_to.iter();
+            chooses(&field.path) || targets.any(|target| hides(target) || chooses(target))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use env::{Env, Spawn};
 use json::Value;
 
 use super::admin::names_of;
-use super::reached::READ;
+use super::reached::{READ, check_mappings, check_settings, limits_of_new};
 use super::{IndicesOptions, alias_filter, deprecated, dotted, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -81,6 +81,9 @@ impl<E: Env> Core<E> {
             aliases,
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
         };
+        let limits = limits_of_new(gate, "indices:admin/create", &name);
+        check_mappings(&limits, ("indices:admin/create", &name), &new.mappings)?;
+        check_settings(&limits, ("indices:admin/create", &name), &new.settings)?;
         let uuid = new.uuid;
         deprecated::mappings(gate, Some(&new.mappings));
         self.warn_of_templates(gate, &name, &new.settings);

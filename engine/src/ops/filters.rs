@@ -4,6 +4,8 @@
 //! Always true: what is not known to name only what its body shows (scripts, expressions of words, fields
 //! by patterns) is refused to whom anything is hidden.
 
+use std::cell::RefCell;
+
 use json::{Object, Value};
 use mapping::Mapping;
 
@@ -45,6 +47,39 @@ pub(super) fn check(
             );
             Err(Error::new(403, "security_exception", reason))
         }
+    }
+}
+
+/// What the filters of a caller read, by which its documents are chosen: it may not decide what that means.
+pub(super) struct Reads {
+    names: Vec<String>,
+    /// Of one it cannot be said.
+    is_open: bool,
+}
+
+impl Reads {
+    /// What the filters of these limits read; none where no document is hidden.
+    pub(super) fn of(limits: &[Limits]) -> Option<Self> {
+        let all = limits.iter().flat_map(|limits| std::iter::once(limits).chain(&limits.kinds));
+        let filters: Vec<&Value> = all.filter_map(|limits| limits.filter.as_deref()).collect();
+        if filters.is_empty() {
+            return None;
+        }
+        let names = RefCell::new(Vec::new());
+        let note = |path: &str| {
+            names.borrow_mut().push(path.to_owned());
+            true
+        };
+        let is_open = filters.iter().any(|filter| beyond(filter, &note).is_some());
+        Some(Self { names: names.into_inner(), is_open })
+    }
+
+    /// Does a filter read the field at this path, one in it, or an object that it is in?
+    pub(super) fn meets(&self, path: &str) -> bool {
+        let is_in = |one: &str, other: &str| {
+            one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.is_open || self.names.iter().any(|name| is_in(path, name) || is_in(name, path))
     }
 }
 
@@ -114,6 +149,24 @@ mod tests {
     use json::json;
 
     use super::*;
+
+    #[test]
+    fn what_filters_read_is_met_under_each_name() {
+        let reads = |filter: Value| {
+            let limits = Limits { filter: Some(filter.into()), ..Limits::default() };
+            Reads::of(&[Limits::default(), limits]).expect("documents are hidden")
+        };
+        let one =
+            reads(json!({"bool": {"filter": [{"term": {"a.b": 1}}, {"exists": {"field": "c"}}]}}));
+        for path in ["a", "a.b", "a.b.c", "c", "c.x"] {
+            assert!(one.meets(path), "{path}");
+        }
+        for path in ["ab", "a.bc", "b", "cx"] {
+            assert!(!one.meets(path), "{path}");
+        }
+        assert!(reads(json!({"query_string": {"query": "x"}})).meets("anything"));
+        assert!(Reads::of(&[Limits::default()]).is_none());
+    }
 
     #[test]
     fn a_filter_names_no_hidden_field_and_nothing_unknown() {

@@ -12,6 +12,7 @@ use env::{Clock, Env};
 use json::{Object, Value};
 
 use super::admin::names_of;
+use super::reached::check_settings;
 use super::{IndicesOptions, deprecated};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -178,7 +179,12 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         let NewSettings { settings, unblocks, warns, fractions, starred, wrong } = new;
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/settings/update", expression, call).await?;
+        let action = "indices:admin/settings/update";
+        let reached = self.reached(gate, action, expression, call).await?;
+        for one in &reached {
+            check_settings(&one.seen(gate), (action, &one.index.name), &settings)?;
+        }
+        let indices: Vec<Arc<Index>> = reached.into_iter().map(|one| one.index).collect();
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         // Whoever takes a block of an index back must get through it.
         if !unblocks {

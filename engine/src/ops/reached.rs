@@ -10,7 +10,7 @@ use cluster::{Alias, Index};
 use json::{Object, Value};
 use mapping::Mapping;
 
-use super::filters;
+use super::filters::{self, Reads};
 use crate::error::{Error, Result};
 use crate::gate::{self, Fields, Gate, Limits};
 
@@ -49,29 +49,14 @@ impl Reached {
     }
 
     /// May the caller work these mappings into it? Not onto a field that is hidden, nor from one or into one:
-    /// a copy or another name would show it. Asked before the mappings are compared with what is there, so
-    /// that nothing is told of that.
+    /// a copy or another name would show it; nor onto or into one by which its own documents are chosen, for
+    /// others would be. Asked before the mappings are compared with what is there, so that nothing is told of that.
     ///
     /// # Errors
     /// 403 with the path as the caller wrote it.
     pub fn check_mapping(&self, gate: &dyn Gate, mappings: &Value) -> Result<()> {
-        let sets: Vec<Arc<Fields>> =
-            self.seen(gate).into_iter().filter_map(|limits| limits.fields).collect();
-        if sets.is_empty() {
-            return Ok(());
-        }
-        let permits = |path: &str| sets.iter().all(|fields| fields.permits(path));
-        match beyond(mappings, &permits) {
-            None => Ok(()),
-            Some(path) => {
-                let reason = format!(
-                    "action [indices:admin/mapping/put] on index [{}] reaches [{path}], which is beyond the \
-                     fields that the caller may see",
-                    self.index.name
-                );
-                Err(Error::new(403, "security_exception", reason))
-            }
-        }
+        let action = "indices:admin/mapping/put";
+        check_mappings(&self.seen(gate), (action, &self.index.name), mappings)
     }
 
     /// May the caller let an alias of it have this filter?
@@ -109,6 +94,85 @@ impl Reached {
         gate.sees(READ, index).then(|| ask(index)).flatten().into_iter().collect()
     }
 }
+
+/// May a caller of these limits work these mappings into an index, or make it with them?
+///
+/// # Errors
+/// As [`Reached::check_mapping`].
+pub(crate) fn check_mappings(
+    limits: &[Limits],
+    (action, index): (&str, &str),
+    mappings: &Value,
+) -> Result<()> {
+    let refuse = |path: String, what: &str| {
+        let reason = format!("action [{action}] on index [{index}] reaches [{path}], {what}");
+        Err(Error::new(403, "security_exception", reason))
+    };
+    let sets: Vec<&Arc<Fields>> = limits.iter().filter_map(|one| one.fields.as_ref()).collect();
+    let permits = |path: &str| sets.iter().all(|fields| fields.permits(path));
+    if !sets.is_empty()
+        && let Some(path) = beyond(mappings, &permits)
+    {
+        return refuse(path, "which is beyond the fields that the caller may see");
+    }
+    let Some(reads) = Reads::of(limits) else { return Ok(()) };
+    // What fields that are not there become.
+    let said = mappings.as_object().map(Object::keys).into_iter().flatten();
+    let general = said.filter(|key| DETECTION.contains(key)).map(str::to_owned).next();
+    match general.or_else(|| beyond(mappings, &|path| !reads.meets(path))) {
+        None => Ok(()),
+        Some(path) => refuse(path, CHOSEN_BY),
+    }
+}
+
+/// May a caller of these limits give an index these settings, flat or not?
+///
+/// # Errors
+/// 403 for what an index is sorted by that is hidden, and for how texts are read where documents are.
+pub(crate) fn check_settings(
+    limits: &[Limits],
+    (action, index): (&str, &str),
+    settings: &Value,
+) -> Result<()> {
+    if limits.iter().all(Limits::is_unlimited) {
+        return Ok(());
+    }
+    // What is wrong with them otherwise is told where they are put.
+    let flat = cluster::settings::flatten(settings).unwrap_or_default();
+    let hides_documents = Reads::of(limits).is_some();
+    for (name, value) in &flat {
+        let short = name.strip_prefix("index.").unwrap_or(name);
+        let group = short.split('.').next().unwrap_or(short);
+        let values = value.as_array().unwrap_or(std::slice::from_ref(value));
+        let mut fields = values.iter().filter_map(Value::as_str).flat_map(|text| text.split(','));
+        let hidden = |field: &str| !limits.iter().all(|limits| limits.shows(field.trim()));
+        let what = if short == "sort.field" && fields.any(hidden) {
+            "which names fields beyond those that the caller may see"
+        } else if hides_documents && ["analysis", "query", "mapping"].contains(&group) {
+            CHOSEN_BY
+        } else {
+            continue;
+        };
+        let reason = format!("action [{action}] on index [{index}] reaches [{name}], {what}");
+        return Err(Error::new(403, "security_exception", reason));
+    }
+    Ok(())
+}
+
+/// What a caller of an index that is yet to be made will not see of it, by these actions and its right to read.
+pub(crate) fn limits_of_new(gate: &dyn Gate, action: &'static str, index: &str) -> Vec<Limits> {
+    // A refusal would be noted, so it is asked first whether there is one.
+    let asked = [action, READ].into_iter().filter(|action| gate.sees(action, index));
+    let limits = asked.filter_map(|action| gate.index(action, index).ok());
+    limits.filter(|limits| !limits.is_unlimited()).collect()
+}
+
+/// Why a caller may not decide what its own filter reads.
+const CHOSEN_BY: &str = "by which the documents are chosen that the caller may see";
+
+/// Options of a mapping that decide what fields become that are not there yet.
+const DETECTION: [&str; 4] =
+    ["dynamic", "date_detection", "numeric_detection", "dynamic_date_formats"];
 
 /// The first thing in a mapping that is not permitted.
 fn beyond(mappings: &Value, permits: &dyn Fn(&str) -> bool) -> Option<String> {

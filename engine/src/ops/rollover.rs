@@ -10,6 +10,7 @@ use env::Env;
 use json::Value;
 
 use super::create::{part, settings_part};
+use super::reached::{READ, check_mappings, check_settings, limits_of_new};
 use super::{deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -276,6 +277,16 @@ impl<E: Env> Core<E> {
             aliases: self.aliases_of(gate, &new_name, part(&request.body, "aliases")?).await?,
             ..NewIndex::new(&new_name, self.uuid(), self.now_ms())
         };
+        let mut limits = limits_of_new(gate, ACTION, &new_name);
+        for action in [ACTION, READ] {
+            // What the old one shows the next one will.
+            if gate.sees_by_alias(action, &old.name, &request.target) {
+                let via = std::slice::from_ref(&request.target);
+                limits.extend(gate::ask(gate, action, &old.name, via).ok());
+            }
+        }
+        check_mappings(&limits, (ACTION, &new_name), &new.mappings)?;
+        check_settings(&limits, (ACTION, &new_name), &new.settings)?;
         let uuid = new.uuid;
         let note = Command::NoteRollover {
             uuid: old.uuid,

@@ -63,6 +63,7 @@ mod nested_sort;
 mod outdated;
 mod over;
 mod overtaken;
+mod own_filter;
 mod parts;
 mod patterns;
 mod piped;

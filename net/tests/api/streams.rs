@@ -508,7 +508,9 @@ fn what_is_wrong_with_a_write_is_told_before_a_block() {
 fn who_sees_a_part_writes_no_more_than_others() {
     with_security(|mut client| async move {
         client.authorize(Some(&basic("elastic", "secret")));
-        let template = r#"{"index_patterns":["ds"],"data_stream":{}}"#;
+        // What its filter reads is mapped by others.
+        let template = r#"{"index_patterns":["ds"],"data_stream":{},
+            "template":{"mappings":{"properties":{"a":{"type":"long"}}}}}"#;
         client.good("PUT", "/_index_template/t", template).await;
         client.good("PUT", "/_data_stream/ds", "").await;
         let role = r#"{"indices":[{"names":["ds"],"privileges":["read","write"],
