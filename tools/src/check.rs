@@ -85,7 +85,8 @@ pub fn run(options: &command::Check) -> Result<()> {
     let unable = |failure: Failure| Failure { code: Code::Usage, ..failure };
     let sources = options.sources().map_err(unable)?;
     let folder = Folder::at(&data_folder(&sources)).map_err(unable)?;
-    let security = security(&sources).map_err(unable)?;
+    // A node without security never made any.
+    let lost = security(&sources).map_err(unable)? && folder.is_lost(Part::Authz).unwrap_or(true);
     let _lock = folder.lock().map_err(unable)?;
     let mut report = Report::default();
     for name in ["identity", "keystore"] {
@@ -103,7 +104,7 @@ pub fn run(options: &command::Check) -> Result<()> {
     let (tell, told) = mpsc::channel();
     let seed = (folder.path().to_owned(), report, tell);
     let running = runtime::start(vec![seed], move |core, (folder, mut report, tell)| async move {
-        store::check(&read_only(core.env), &folder, security, &mut report).await;
+        store::check(&read_only(core.env), &folder, lost, &mut report).await;
         // The other side waits as long as the executor runs.
         tell.send(report).ok();
     })

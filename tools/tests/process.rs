@@ -468,6 +468,22 @@ fn check_finds_a_flipped_byte_and_changes_nothing() {
     assert_eq!(files(Path::new(data)), before, "nothing was renamed or removed");
 }
 
+/// Users that were never there were called lost.
+#[test]
+fn check_misses_users_only_where_there_were_some() {
+    for with_users in [false, true] {
+        let folder = Folder::new(if with_users { "check-users" } else { "check-none" });
+        let open: &[&str] = &["-E", "xpack.security.enabled=false"];
+        Node::start(&folder, if with_users { &[] } else { open }).stop();
+        let data = folder.data();
+        if with_users {
+            std::fs::remove_dir_all(data.join("authz")).expect("it was there");
+        }
+        let checked = run(&["check", "--data", data.to_str().expect("UTF-8")]);
+        assert_eq!(code(&checked), i32::from(with_users), "{}", text(&checked.stdout));
+    }
+}
+
 #[test]
 fn inspect_follows_a_word_by_the_name_of_its_field() {
     let folder = Folder::new("inspect");

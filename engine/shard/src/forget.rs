@@ -14,7 +14,7 @@ use crate::shard::{Inner, Phase};
 /// Looks are at least so far apart,
 const PERIOD_MIN: Duration = Duration::from_millis(250);
 /// and at most, for the time that deletes are kept may become shorter meanwhile.
-const PERIOD_MAX: Duration = Duration::from_secs(30);
+const PERIOD_MAX: Duration = Duration::from_secs(5);
 
 impl<E: Env> Inner<E> {
     /// Sees to it that deletes are forgotten when their time is over.

@@ -21,7 +21,7 @@ use env::{Bytes, Env, Spawn};
 
 use self::action::{action, has_half_pair};
 use super::copies::{self, Copies};
-use super::document::{names_source, pipeline, refresh, routing, source_filter};
+use super::document::{names_source, pipeline, refresh, routing, source_filter, without_mark};
 use super::update;
 use crate::call::Call;
 use crate::render::document as render;
@@ -318,7 +318,7 @@ impl<'a> Splitter<'a> {
                 update::read(&source, &mut update, &mut item)?;
                 item.update = Some(Box::new(update));
             } else {
-                item.source = source;
+                item.source = without_mark(source);
             }
         }
         self.take(item, refused);

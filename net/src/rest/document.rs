@@ -71,7 +71,7 @@ async fn write<E: Env>(
         only_absent: false,
         pipeline: pipeline(call),
         templates: None,
-        source: if is_delete { Bytes::empty() } else { call.body.clone() },
+        source: if is_delete { Bytes::empty() } else { without_mark(call.body.clone()) },
         update: None,
     };
     copies::wait(call, copies, &item).await?;
@@ -125,6 +125,14 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let reply = call.core.get(call.gate, &request).await?;
     let status = if reply.found.is_some() { 200 } else { 404 };
     Ok(call.json(status, |writer| document::got(writer, &reply)))
+}
+
+/// A document without the byte order mark that it may begin with: as part of an answer it would be no JSON.
+pub(super) fn without_mark(source: Bytes) -> Bytes {
+    match source.starts_with("\u{feff}".as_bytes()) {
+        true => source.slice(3..source.len()).unwrap_or_default(),
+        false => source,
+    }
 }
 
 /// `GET|HEAD /{index}/_source/{id}`.

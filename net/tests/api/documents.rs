@@ -577,3 +577,22 @@ fn an_operation_of_a_bulk_line_is_create_or_not() {
         assert!(told.eq(wanted), "{}", json::to_string(&done));
     });
 }
+
+/// The mark stood amid each answer that held the document, which was no JSON then.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_document() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1", "\u{feff}{\"a\":1}").await;
+        let lines = "{\"index\":{\"_id\":\"2\"}}\n\u{feff}{\"a\":1}\n{\"create\":{\"_id\":\"3\"}}\n\u{feff}{\"a\":1}\n";
+        client.good("POST", "/a/_bulk?refresh", lines).await;
+        for id in 1..4 {
+            for target in [format!("/a/_doc/{id}"), format!("/a/_source/{id}")] {
+                let told = client.call("GET", &target, "").await.text();
+                assert!(!told.contains('\u{feff}') && told.contains("{\"a\":1}"), "{told}");
+            }
+        }
+        let found = client.call("GET", "/a/_search?filter_path=hits.hits._source", "").await.text();
+        let hit = r#"{"_source":{"a":1}}"#;
+        assert_eq!(found, format!(r#"{{"hits":{{"hits":[{hit},{hit},{hit}]}}}}"#));
+    });
+}

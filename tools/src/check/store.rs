@@ -17,8 +17,8 @@ use super::{Damage, Report};
 /// Files up to this are read past the page cache, whole; of larger ones memory would not hold two.
 const READ_BYTES_MAX: usize = 256 << 20;
 
-/// Looks at all of the data folder at `root`, of a node that has users where there is `security`.
-pub async fn check<E: Env>(env: &E, root: &Path, security: bool, report: &mut Report) {
+/// Looks at all of the data folder at `root`, of a node that had users where these may be `lost`.
+pub async fn check<E: Env>(env: &E, root: &Path, lost: bool, report: &mut Report) {
     let mut walk = Walk { env, root, report };
     let state = walk.value::<cluster::State>("cluster").await;
     let mut is_state_told = state.is_some() || !walk.report.damages.is_empty();
@@ -29,10 +29,8 @@ pub async fn check<E: Env>(env: &E, root: &Path, security: bool, report: &mut Re
         .await;
     let is_gone =
         matches!(env.disk().list(&authz).await, Err(error) if error.kind == ErrorKind::NotFound);
-    if security && is_gone && state.is_some() {
-        let what = "it is missing, and with it users, roles and keys; where security is switched off by an option \
-                    of serve, give it here as well (-E xpack.security.enabled=false)";
-        walk.damage(&authz, what);
+    if lost && is_gone && state.is_some() {
+        walk.damage(&authz, "it is missing, and with it users, roles and keys");
     }
     let is_index = |name: &str| cluster::state::uuid_from_text(name).is_some();
     for index in walk.folders(&root.join("indices"), is_index).await {
