@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use json::{Value, json};
 
-use crate::place::{Client, at, with_security};
+use crate::place::{self, Client, at, with_security};
 
 fn basic(user: &str) -> String {
     let password = if user == "elastic" { "secret".to_owned() } else { format!("{user}-is-here") };
@@ -14,14 +14,8 @@ fn basic(user: &str) -> String {
 /// A user of its own role: all on `x*` beside this.
 async fn person(client: &mut Client, name: &str, limits: Value) {
     client.authorize(Some(&basic("elastic")));
-    let mut role = json!({"names": ["x*"], "privileges": ["all"]});
-    for (key, rule) in limits.as_object().expect("an object").iter() {
-        role.as_object_mut().expect("an object").insert(key, rule.clone());
-    }
-    let role = json::to_string(&json!({"indices": [role]}));
-    client.good("PUT", &format!("/_security/role/{name}"), &role).await;
-    let user = json!({"password": (format!("{name}-is-here")), "roles": [name]});
-    client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+    let entry = json!({"names": ["x*"], "privileges": ["all"]});
+    place::person(client, (name, &format!("{name}-is-here")), &entry, &limits).await;
 }
 
 async fn statuses(client: &mut Client, who: &str, calls: &[(&str, &str, &str, u16)]) {

@@ -667,3 +667,20 @@ pub fn value(response: &Response) -> Value {
 pub fn at<'a>(value: &'a Value, path: &[&str]) -> &'a Value {
     value.at(path).unwrap_or_else(|| panic!("no {path:?} in {}", json::to_string(value)))
 }
+
+/// Makes user `name` with this password and a role of its own, of this entry with `limits` in it.
+pub async fn person(
+    client: &mut Client,
+    (name, password): (&str, &str),
+    entry: &Value,
+    limits: &Value,
+) {
+    let mut entry = entry.as_object().expect("an object").clone();
+    for (key, rule) in limits.as_object().expect("an object").iter() {
+        entry.insert(key, rule.clone());
+    }
+    let role = json::to_string(&json::json!({"indices": [(Value::Object(entry))]}));
+    client.good("PUT", &format!("/_security/role/{name}"), &role).await;
+    let user = json::json!({"password": password, "roles": [name]});
+    client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+}

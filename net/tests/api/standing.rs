@@ -4,22 +4,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use json::{Value, json};
 
-use crate::place::{Client, at, with_security};
+use crate::place::{self, Client, at, with_security};
 
 fn basic(user: &str) -> String {
     let password = if user == "elastic" { "secret".to_owned() } else { format!("{user}-is-here") };
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
-async fn person(client: &mut Client, name: &str, rule: Value) {
-    let mut role = json!({"names": ["a", "b"], "privileges": ["read", "view_index_metadata"]});
-    for (key, rule) in rule.as_object().expect("an object").iter() {
-        role.as_object_mut().expect("an object").insert(key, rule.clone());
-    }
-    let role = json::to_string(&json!({"indices": [role]}));
-    client.good("PUT", &format!("/_security/role/{name}"), &role).await;
-    let user = json!({"password": (format!("{name}-is-here")), "roles": [name]});
-    client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+async fn person(client: &mut Client, name: &str, limits: Value) {
+    let entry = json!({"names": ["a", "b"], "privileges": ["read", "view_index_metadata"]});
+    place::person(client, (name, &format!("{name}-is-here")), &entry, &limits).await;
 }
 
 /// Documents of `mine` between others in two indices of one shard, objects inside of each; `docs` sees `mine`,
@@ -263,14 +257,9 @@ fn the_newest_document_of_a_stream_is_one_that_is_seen() {
             ("figures", json!({}), &["monitor"], 2_208_988_800_000),
         ] {
             client.authorize(Some(&basic("elastic")));
-            let mut role = json!({"names": ["ds"], "privileges": (privileges.to_vec())});
-            for (key, rule) in part.as_object().expect("an object").iter() {
-                role.as_object_mut().expect("an object").insert(key, rule.clone());
-            }
-            let role = json::to_string(&json!({"indices": [role]}));
-            client.good("PUT", &format!("/_security/role/{name}"), &role).await;
-            let user = json!({"password": (format!("{name}-is-here")), "roles": [name]});
-            client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+            let entry = json!({"names": ["ds"], "privileges": (privileges.to_vec())});
+            let password = format!("{name}-is-here");
+            place::person(&mut client, (name, &password), &entry, &part).await;
             client.authorize(Some(&basic(name)));
             let stats = client.good("GET", "/_data_stream/ds/_stats", "").await;
             let one = &at(&stats, &["data_streams"]).as_array().expect("a list")[0];
