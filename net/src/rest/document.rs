@@ -127,11 +127,15 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(call.json(status, |writer| document::got(writer, &reply)))
 }
 
-/// A document without the byte order mark that it may begin with: as part of an answer it would be no JSON.
+/// A document without the byte order mark that it may begin with: as part of an answer it would be no JSON. What
+/// begins with two is none, and is left for its reader to say so.
 pub(super) fn without_mark(source: Bytes) -> Bytes {
-    match source.starts_with("\u{feff}".as_bytes()) {
-        true => source.slice(3..source.len()).unwrap_or_default(),
-        false => source,
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    match source.strip_prefix(MARK) {
+        Some(rest) if !rest.starts_with(MARK) => {
+            source.slice(MARK.len()..source.len()).unwrap_or_default()
+        }
+        _ => source,
     }
 }
 

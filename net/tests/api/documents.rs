@@ -591,6 +591,11 @@ fn a_byte_order_mark_is_no_part_of_a_document() {
                 assert!(!told.contains('\u{feff}') && told.contains("{\"a\":1}"), "{told}");
             }
         }
+        let twice = "\u{feff}\u{feff}{\"a\":1}";
+        assert_eq!(client.call("PUT", "/a/_doc/4?refresh", twice).await.status, 400);
+        let lines = format!("{{\"index\":{{\"_id\":\"4\"}}}}\n{twice}\n");
+        let refused = client.good("POST", "/a/_bulk?refresh", &lines).await;
+        assert_eq!(at(&refused, &["errors"]).as_bool(), Some(true));
         let found = client.call("GET", "/a/_search?filter_path=hits.hits._source", "").await.text();
         let hit = r#"{"_source":{"a":1}}"#;
         assert_eq!(found, format!(r#"{{"hits":{{"hits":[{hit},{hit},{hit}]}}}}"#));
