@@ -369,13 +369,13 @@ impl Folder {
         Ok(path.is_dir() && identity.is_some_and(|value| notes(&value, part.filled())))
     }
 
-    /// Was a start of this node once whole, so that clients may know it?
+    /// Was a start of this node with security once whole, so that clients may know its authority?
     ///
     /// # Errors
     /// Who the node is cannot be read.
     pub fn is_known(&self) -> Result<bool> {
         let identity = read_sealed(&self.node("identity"))?;
-        Ok(identity.is_some_and(|value| notes(&value, Part::Cluster.filled())))
+        Ok(identity.is_some_and(|value| notes(&value, Part::Authz.filled())))
     }
 
     /// Was there such a part, and is it gone?

@@ -266,6 +266,11 @@ fn an_authority_that_is_lost_is_made_anew_with_a_word() {
     let first = told(Node::start(&folder, &[]));
     assert!(!first.contains("WARN"), "a first start loses nothing: {first}");
     let certs = folder.data().join("certs");
+    // One that ran without security never had any.
+    let plain = Folder::new("no-authority");
+    told(Node::start(&plain, &["-E", "xpack.security.enabled=false"]));
+    let said = told(Node::start(&plain, &[]));
+    assert!(!said.contains("WARN"), "{said}");
     let before = read(&certs.join("http_ca.crt"));
     for gone in [
         &["http_ca.crt", "http_ca.key"][..],
