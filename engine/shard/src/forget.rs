@@ -25,17 +25,14 @@ impl<E: Env> Inner<E> {
         let inner = Rc::downgrade(self);
         let clock = self.env.clock().clone();
         self.env.spawn().spawn(async move {
-            loop {
-                let Some(pause) = inner.upgrade().and_then(|inner| {
-                    let next = inner.next_forgetting();
-                    inner.forgetting_is_due.set(next.is_some());
-                    next
-                }) else {
-                    return;
-                };
+            let next = || inner.upgrade()?.next_forgetting();
+            while let Some(pause) = next() {
                 clock.sleep(pause).await;
                 let Some(inner) = inner.upgrade() else { return };
                 inner.forget().await;
+            }
+            if let Some(inner) = inner.upgrade() {
+                inner.forgetting_is_due.set(false);
             }
         });
     }

@@ -58,7 +58,8 @@ pub struct Scrubbing {
     pub wanted: Counter,
     /// When the last round began, in milliseconds since 1970; 0: none since the start.
     pub begun_ms: Moment,
-    /// When the last round ended, in milliseconds since 1970; 0: none ever.
+    /// When the last round ended, in milliseconds since 1970; before the first, when the store was made: from then on
+    /// the time to the next one counts.
     pub ended_ms: Moment,
 }
 

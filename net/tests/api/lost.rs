@@ -35,6 +35,15 @@ fn break_segment(machine: &Machine, uuid: &str) {
     }
 }
 
+/// A machine whose index `name` has a shard that does not open.
+fn damaged(seed: u64, name: &str) -> Machine {
+    let machine = Machine::new(seed);
+    let mut uuid = String::new();
+    machine.story(async |mut client: Client| uuid = fill(&mut client, name).await);
+    break_segment(&machine, &uuid);
+    machine
+}
+
 /// What all tables say of a lost shard.
 async fn is_lost(client: &mut Client, index: &str) {
     let health = client.good("GET", &format!("/_cluster/health/{index}?level=shards"), "").await;
@@ -122,10 +131,7 @@ fn a_closed_index_that_is_damaged_is_red() {
 fn a_lost_shard_tells_since_when_it_is_lost() {
     // Once it was told as lost since its index was made, or `_cat/shards` left the time out, and
     // `_search_shards` gave it a node and an allocation.
-    let machine = Machine::new(12);
-    let mut uuid = String::new();
-    machine.story(async |mut client: Client| uuid = fill(&mut client, "dmg").await);
-    break_segment(&machine, &uuid);
+    let machine = damaged(12, "dmg");
     let env = machine.sim.env();
     let mut started_ms = 0;
     machine.sim.run(async {
@@ -211,10 +217,7 @@ fn a_lost_primary_is_explained_before_replicas_that_have_no_place() {
 #[test]
 fn a_lost_primary_is_not_thrown_away_by_a_command() {
     // It was told that there is no data on the node, where there is some that is damaged.
-    let machine = Machine::new(14);
-    let mut uuid = String::new();
-    machine.story(async |mut client: Client| uuid = fill(&mut client, "z").await);
-    break_segment(&machine, &uuid);
+    let machine = damaged(14, "z");
     machine.story(async |mut client: Client| {
         for (name, word) in [("allocate_empty_primary", "an empty"), ("allocate_stale_primary", "a stale")] {
             let mut told = Vec::new();
