@@ -23,6 +23,9 @@ const HEAP_STEP: usize = 8;
 /// A heap, the room in which its text grows, what the script left as JSON, and that as text.
 const COPIES: usize = 4;
 
+/// What a script may put into its `ctx` beside what was there: Elasticsearch takes nothing else.
+const CONTEXT: [&str; 5] = ["_id", "_index", "_now", "_routing", "_version"];
+
 /// What a script left in `ctx`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Left {
@@ -90,6 +93,7 @@ async fn attempt<E: Env>(
     ctx: &Value,
 ) -> Result<Left, Fault> {
     let params = value_of(&mut machine.heap, params)?;
+    let given = ctx.as_object();
     let ctx = value_of(&mut machine.heap, ctx)?;
     machine.start(program, &[params, ctx]);
     loop {
@@ -113,6 +117,15 @@ async fn attempt<E: Env>(
     let source = meta.remove("_source").unwrap_or_default();
     if !matches!(source, Value::Object(_)) {
         return Err(Fault::illegal("_source must be a map"));
+    }
+    let is_known =
+        |key: &str| CONTEXT.contains(&key) || given.is_some_and(|given| given.get(key).is_some());
+    if let Some((key, value)) = meta.iter().find(|(key, _)| !is_known(key)) {
+        let value = value_of(&mut machine.heap, value)?;
+        let shown = script::show::text(&mut machine.heap, value)?;
+        return Err(Fault::illegal(format!(
+            "Cannot put key [{key}] with value [{shown}] into ctx"
+        )));
     }
     Ok(Left { op, source, meta })
 }

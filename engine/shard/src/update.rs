@@ -22,7 +22,8 @@ use mapping::document::{
     Arena, Mode, Parsed, Parser, STEPS_FIRST, STEPS_HERE, STEPS_MAX, too_costly,
 };
 
-use base::planted::{Fault, planted};
+use base::planted::{self, planted};
+use script::{Fault, Program};
 
 use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
@@ -222,11 +223,17 @@ impl<E: Env> Inner<E> {
         source: Value,
     ) -> Result<Change, WriteError> {
         let outside = (&self.env, &self.lease);
+        let before = ctx.clone();
         let left = scripted::run(outside, &scripted.program, &scripted.params, ctx, op, source);
         let left = left.await.map_err(|failed| match failed {
             Failed::Script(error) => WriteError::Script(error),
             Failed::Memory { needed_bytes } => WriteError::Rejected { needed_bytes },
         })?;
+        if let Some(fault) = moved(&before, &left.meta) {
+            let Program { source, statements, .. } = &*scripted.program;
+            let error = script::Error::runtime(source, statements, fault);
+            return Err(WriteError::Script(Box::new(error)));
+        }
         Ok(match left.op.as_str() {
             "delete" if op == "index" => Change::Delete,
             done if done == op => Change::Put(Bytes::from(json::to_vec(&left.source))),
@@ -244,7 +251,7 @@ impl<E: Env> Inner<E> {
         let standing = {
             let state = self.state.borrow();
             if let Some(standing) = state.decided.get(id)
-                && !planted(Fault::LoseUpdate)
+                && !planted(planted::Fault::LoseUpdate)
             {
                 return Ok((standing, state.decided.text(id).cloned()));
             }
@@ -364,6 +371,15 @@ fn meta(scripted: &Scripted, id: &str, routing: Option<&str>) -> json::Object {
     }
     ctx.insert("_now", json::Number::from(scripted.now_ms));
     ctx
+}
+
+/// What a script changed that an update leaves where it is: the name of a document, its version, its place.
+fn moved(before: &json::Object, after: &json::Object) -> Option<Fault> {
+    if let Some((key, _)) = before.iter().find(|(key, _)| after.get(key).is_none()) {
+        return Some(Fault::illegal(format!("{key} cannot be removed")));
+    }
+    let (key, _) = after.iter().find(|(key, value)| before.get(key) != Some(*value))?;
+    Some(Fault::illegal(format!("{key} cannot be updated")))
 }
 
 /// A stored text, read.

@@ -118,6 +118,44 @@ fn work_by_query_writes_nothing_where_a_script_adds_to_the_context() {
     });
 }
 
+/// So was what a script put beside the source of one document.
+#[test]
+fn an_update_refuses_what_its_script_adds_to_the_context_or_changes_there() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1", r#"{"n":1}"#).await;
+        for (script, told) in [
+            ("ctx.foo = ['x':[1,'y']]", "Cannot put key [foo] with value [{x=[1, y]}] into ctx"),
+            ("ctx._id = '2'", "_id cannot be updated"),
+            ("ctx._version += 1", "_version cannot be updated"),
+            ("ctx._routing = 'x'", "_routing cannot be updated"),
+            ("ctx.remove('_index')", "_index cannot be removed"),
+        ] {
+            let script = format!("ctx._source.n += 1; {script}");
+            let update = json!({"script": script.as_str()});
+            let upsert =
+                json!({"script": script.as_str(), "scripted_upsert": true, "upsert": {"n": 5}});
+            for (target, body) in [("/a/_update/1", &update), ("/a/_update/none", &upsert)] {
+                if script.contains("_version") && target.ends_with("none") {
+                    continue;
+                }
+                let (status, body) = ask(&mut client, "POST", target, &json::to_string(body)).await;
+                assert_eq!(status, 400, "{script}");
+                let cause = at(&body, &["error", "caused_by"]);
+                assert_eq!(at(cause, &["type"]).as_str(), Some("script_exception"), "{script}");
+                assert_eq!(at(cause, &["caused_by", "reason"]).as_str(), Some(told), "{script}");
+            }
+        }
+        assert_eq!(source(&mut client, "1").await, json!({"n": 1}));
+        let (status, _) = ask(&mut client, "GET", "/a/_doc/none", "").await;
+        assert_eq!(status, 404);
+        // What is the same is no change.
+        client
+            .good("POST", "/a/_update/1", r#"{"script":"ctx._id = ctx._id; ctx._source.n = 2"}"#)
+            .await;
+        assert_eq!(source(&mut client, "1").await, json!({"n": 2}));
+    });
+}
+
 #[test]
 fn faults_name_the_place_and_the_cause() {
     with_node(|mut client| async move {

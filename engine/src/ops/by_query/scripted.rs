@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use env::{Bytes, Env};
 use json::Value;
-use script::{Fault, Program};
+use script::Program;
 use search::result::Hit;
 use shard::scripted::Failed;
 
@@ -17,21 +17,6 @@ use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::ops::document::{VersionType, WriteAction, WriteItem};
 use crate::ops::failure;
-
-/// What a script may find in its context, and set.
-const CONTEXT: [&str; 5] = ["_id", "_index", "_now", "_routing", "_version"];
-
-/// Elasticsearch's context takes nothing else. Told is where the script begins: it was run to its end.
-fn added(program: &Program, key: &str, value: &Value) -> script::Error {
-    let mut heap = script::Heap::default();
-    let shown = mapping::script::value_of(&mut heap, value)
-        .and_then(|value| script::show::text(&mut heap, value));
-    let fault = shown.map_or_else(
-        |fault| fault,
-        |shown| Fault::illegal(format!("Cannot put key [{key}] with value [{shown}] into ctx")),
-    );
-    script::Error::runtime(&program.source, &program.statements, fault)
-}
 
 impl<E: Env> Core<E> {
     /// What a script makes of a hit: `None` where nothing is to be written.
@@ -63,9 +48,6 @@ impl<E: Env> Core<E> {
                 Error::no_memory("script", needed_bytes, self.lease.total_bytes())
             }
         })?;
-        if let Some((key, value)) = left.meta.iter().find(|(key, _)| !CONTEXT.contains(key)) {
-            return Err(failure::of_script(&added(program, key, value)));
-        }
         let is_reindex = matches!(part.call.work, Work::Reindex(_));
         let text_of = |key: &str| left.meta.get(key).and_then(Value::as_str).map(str::to_owned);
         for key in ["_index", "_id", "_version", "_routing"] {
