@@ -449,10 +449,7 @@ fn run(seed: u64) -> (u64, u64) {
 }
 
 fn seeds() -> std::ops::Range<u64> {
-    let given = std::env::var("SHARD_SEEDS").ok();
-    let given = given.as_deref().and_then(|given| given.split_once(".."));
-    let range = given.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    range.unwrap_or(0..80)
+    sim::seeds("SHARD_SEEDS", 0..40)
 }
 
 #[test]

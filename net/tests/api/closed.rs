@@ -11,6 +11,11 @@ use crate::place::{Client, at, at_once, failure, value, with_clients_on, with_no
 /// Rounds of each client.
 const ROUNDS: usize = 12;
 
+/// `CLOSED_SEEDS=from..to` runs other seeds.
+fn seeds() -> std::ops::Range<u64> {
+    sim::seeds("CLOSED_SEEDS", 0..4)
+}
+
 /// What a client did with which document: those that were acknowledged.
 async fn write(client: &mut Client, ids: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut done = Vec::new();
@@ -30,7 +35,7 @@ async fn write(client: &mut Client, ids: impl Iterator<Item = usize>) -> Vec<usi
 /// second all documents of it were lost.
 #[test]
 fn an_index_that_two_close_and_open_at_once_keeps_its_documents() {
-    for seed in 0..8 {
+    for seed in seeds() {
         let sim = Sim::new(seed);
         with_clients_on(&sim, 4, |clients| async move {
             let [mut one, mut two, mut writer, mut sweeper]: [Client; 4] =
@@ -76,7 +81,7 @@ fn an_index_that_two_close_and_open_at_once_keeps_its_documents() {
 /// A write that met a shard which was being closed was told that there is no such index.
 #[test]
 fn what_is_closed_while_it_is_written_to_is_called_closed() {
-    for seed in 0..8 {
+    for seed in seeds() {
         with_clients_on(&Sim::new(seed), 4, |clients| async move {
             let [mut closer, mut writer, mut bulker, mut reader]: [Client; 4] =
                 clients.try_into().ok().expect("four");
@@ -127,7 +132,7 @@ fn what_is_closed_while_it_is_written_to_is_called_closed() {
 /// A folder was removed while a shard was opened in it, which ended the process.
 #[test]
 fn an_index_may_be_deleted_while_it_opens_or_closes() {
-    for seed in 0..8 {
+    for seed in seeds() {
         let sim = Sim::new(seed);
         with_clients_on(&sim, 3, |clients| async move {
             let rounds = |client: Client, steps: &'static [(&'static str, &'static str)]| async move {
@@ -171,7 +176,7 @@ fn an_index_may_be_deleted_while_it_opens_or_closes() {
 /// Of two who deleted one index at once both were told that they had.
 #[test]
 fn an_index_is_deleted_once() {
-    for seed in 0..8 {
+    for seed in seeds() {
         with_clients_on(&Sim::new(seed), 3, |mut clients| async move {
             clients[0].good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
             let answers = at_once(&mut clients, "DELETE", "/a", |_| String::new()).await;
@@ -186,7 +191,7 @@ fn an_index_is_deleted_once() {
 /// A copy went on for half a minute when its target was closed, and told a fault of ours when it was deleted.
 #[test]
 fn an_index_that_is_made_of_another_is_not_closed_and_its_end_is_told() {
-    for seed in 0..8 {
+    for seed in seeds() {
         with_clients_on(&Sim::new(seed), 2, |clients| async move {
             let [mut maker, mut other]: [Client; 2] = clients.try_into().ok().expect("two");
             let lines: String = (0..3_000).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
@@ -222,7 +227,7 @@ fn an_index_that_is_made_of_another_is_not_closed_and_its_end_is_told() {
 /// lost both. A copy of it held a part, and one of a source that took writes again was of no moment.
 #[test]
 fn an_index_is_initializing_until_it_holds_what_its_source_held() {
-    for seed in 0..8 {
+    for seed in seeds() {
         with_clients_on(&Sim::new(seed), 2, |clients| async move {
             let [mut maker, mut other]: [Client; 2] = clients.try_into().ok().expect("two");
             let two = r#"{"settings":{"number_of_shards":2,"number_of_replicas":0}}"#;
@@ -259,11 +264,7 @@ fn an_index_is_initializing_until_it_holds_what_its_source_held() {
             assert!(!stages.contains("done"), "{stages}");
             let told = other.bad("POST", "/c/_clone/d", "").await;
             assert!(told.starts_with("503 no_shard_available_action_exception: [c] is"), "{told}");
-            // It takes writes again, loses what it had, and goes.
-            other.good("PUT", "/a/_settings", r#"{"index.blocks.write":null}"#).await;
-            other
-                .good("POST", "/a/_delete_by_query?refresh", r#"{"query":{"match_all":{}}}"#)
-                .await;
+            // It stays until it is copied.
             let told = other.bad("DELETE", "/a", "").await;
             assert!(told.ends_with("delete it first."), "{told}");
             let swap = r#"{"actions":[{"remove_index":{"index":"a"}}]}"#;
@@ -272,6 +273,11 @@ fn an_index_is_initializing_until_it_holds_what_its_source_held() {
                 told.starts_with("400 illegal_argument_exception: Cannot delete index [a/"),
                 "{told}"
             );
+            // It takes writes again, and loses what it had.
+            other.good("PUT", "/a/_settings", r#"{"index.blocks.write":null}"#).await;
+            other
+                .good("POST", "/a/_delete_by_query?refresh", r#"{"query":{"match_all":{}}}"#)
+                .await;
             let green = "/_cluster/health/c?wait_for_status=green&timeout=60s";
             let health = other.good("GET", green, "").await;
             assert_eq!(at(&health, &["status"]).as_str(), Some("green"), "seed {seed}");
@@ -430,7 +436,7 @@ fn closing_may_be_switched_off() {
 /// A broadcast told as failed what was deleted while it went on.
 #[test]
 fn what_is_deleted_during_a_broadcast_counts_as_nothing() {
-    for seed in 0..8 {
+    for seed in seeds() {
         with_clients_on(&Sim::new(seed), 4, |clients| async move {
             let [mut maker, mut first, mut second, mut third]: [Client; 4] =
                 clients.try_into().ok().expect("four");
@@ -499,7 +505,7 @@ fn what_is_deleted_during_a_broadcast_counts_as_nothing() {
 /// red.
 #[test]
 fn no_shard_is_lost_where_indices_come_and_go() {
-    for seed in 0..8 {
+    for seed in seeds() {
         with_clients_on(&Sim::new(seed), 3, |clients| async move {
             let [mut maker, mut first, mut second]: [Client; 3] =
                 clients.try_into().ok().expect("three");

@@ -9,19 +9,12 @@ use simulate::table::{keep_quiet, try_seed};
 /// Seeds stop being begun after so long: a debug build on a busy machine is slow.
 const LONG: Duration = Duration::from_secs(20);
 
-fn seeds() -> std::ops::Range<u64> {
-    let given = std::env::var("SIM_SEEDS").ok();
-    let given = given.as_deref().and_then(|given| given.split_once(".."));
-    let range = given.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    range.unwrap_or(0..40)
-}
-
 #[test]
 fn whole_nodes_keep_what_they_promised() {
     keep_quiet();
     let begun = Instant::now();
     let (mut acknowledged, mut count) = (0, 0);
-    for seed in seeds() {
+    for seed in sim::seeds("SIM_SEEDS", 0..40) {
         match try_seed(seed, false) {
             Ok(outcome) => acknowledged += outcome.acknowledged,
             Err(finding) => {
