@@ -312,7 +312,9 @@ pub fn told<N: Names>(gate: &dyn Gate, asked: &Named<'_, N>, error: Error) -> Er
         error.meta.iter().find(|(key, _)| key == "index").and_then(|(_, name)| name.as_str());
     match missing {
         Some(name) if error.status == 404 && !name.contains(['*', ',']) && name != "_all" => {
-            gate.index(action, name).err().unwrap_or(error)
+            // In the words of one that is there.
+            let meant = date_math::resolve(name, now_ms);
+            gate.index(action, meant.as_deref().unwrap_or(name)).err().unwrap_or(error)
         }
         _ => error,
     }

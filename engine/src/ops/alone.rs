@@ -47,7 +47,8 @@ pub(super) struct Alone {
 
 impl Alone {
     /// Is what it says copied into a hidden field by a field that it adds, or is such a field one, or copied into one, by
-    /// which the caller's documents are chosen? A template of somebody else's may make such a one.
+    /// which the caller's documents are chosen? A template of somebody else's may make such a one. So does an
+    /// object in the place of such a field, and what takes the last places there are where others go without.
     pub(super) fn adds_ways_to_hidden(&self, limits: &Limits) -> bool {
         let (mapping, before) = (&self.index.mapping, &self.before);
         if Arc::ptr_eq(mapping, before) {
@@ -58,7 +59,24 @@ impl Alone {
             fields.any(|fields| !fields.permits(path))
         };
         let reads = Reads::of(std::slice::from_ref(limits));
-        let chooses = |path: &str| reads.as_ref().is_some_and(|reads| reads.meets(path));
+        // A filter may know a field by another name.
+        let chooses = |path: &str| {
+            reads.as_ref().is_some_and(|reads| {
+                let mut others = mapping.aliases().filter(|(_, field)| *field.path == *path);
+                reads.meets(path) || others.any(|(name, _)| reads.meets(name))
+            })
+        };
+        let is_in_the_way = |reads: &Reads| {
+            let mut objects = mapping.objects().filter(|path| !before.is_object(path));
+            let stands = |path: &Arc<str>| {
+                reads.holds(path) || (mapping.is_nested(path) && reads.meets(path))
+            };
+            let takes_places = mapping.settings().limits.ignore_dynamic_beyond;
+            objects.any(stands) || (takes_places && reads.waits(before))
+        };
+        if reads.as_ref().is_some_and(is_in_the_way) {
+            return true;
+        }
         let mut added = mapping.fields().filter(|field| before.field(&field.path).is_none());
         added.any(|field| {
             let mut targets = field.copy_to.iter();

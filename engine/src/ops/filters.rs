@@ -76,11 +76,24 @@ impl Reads {
 
     /// Does a filter read the field at this path, one in it, or an object that it is in?
     pub(super) fn meets(&self, path: &str) -> bool {
-        let is_in = |one: &str, other: &str| {
-            one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.is_open || self.names.iter().any(|name| is_in(path, name) || is_in(name, path))
+        self.holds(path) || self.names.iter().any(|name| is_in(name, path))
     }
+
+    /// Does a filter read the field at this path, or an object that it is in?
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.is_open || self.names.iter().any(|name| is_in(path, name))
+    }
+
+    /// Does a filter read a field that is yet to come?
+    pub(super) fn waits(&self, mapping: &Mapping) -> bool {
+        let is_there = |name: &String| mapping.lookup(name).is_some() || mapping.is_object(name);
+        self.is_open || !self.names.iter().all(is_there)
+    }
+}
+
+/// Is this path the other, or below it?
+fn is_in(path: &str, other: &str) -> bool {
+    path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Parameters of queries of one field that stand beside its name.
@@ -164,6 +177,7 @@ mod tests {
         for path in ["ab", "a.bc", "b", "cx"] {
             assert!(!one.meets(path), "{path}");
         }
+        assert!(one.holds("c.x") && one.holds("a.b") && !one.holds("a"));
         assert!(reads(json!({"query_string": {"query": "x"}})).meets("anything"));
         assert!(Reads::of(&[Limits::default()]).is_none());
     }

@@ -592,7 +592,17 @@ pub(super) fn filter_of(
     }
     let mut query = json::Object::new();
     query.insert("bool", json::Value::Object(clauses));
-    dsl::parse_query_value(&json::Value::Object(query)).map(Some).map_err(failure::of_search)
+    let parse = |query: &json::Value| dsl::parse_query_value(query).map_err(failure::of_search);
+    let query = parse(&json::Value::Object(query))?;
+    // What is not looked up finds nothing, and where that is excluded, all.
+    if query.looks_up()
+        && let Some(limit) = limit
+        && parse(limit)?.looks_up()
+    {
+        let reason = "document lookup queries are not supported as part of a role query";
+        return Err(Error::illegal_argument(reason));
+    }
+    Ok(Some(query))
 }
 
 /// Shards that hold documents of these routing values; all where there is none.

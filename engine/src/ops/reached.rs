@@ -10,9 +10,9 @@ use cluster::{Alias, Index};
 use json::{Object, Value};
 use mapping::Mapping;
 
-use super::filters::{self, Reads};
+use super::filters;
 use crate::error::{Error, Result};
-use crate::gate::{self, Fields, Gate, Limits};
+use crate::gate::{Fields, Gate, Limits};
 
 /// The action that shows documents.
 pub(crate) const READ: &str = "indices:data/read/search";
@@ -49,8 +49,10 @@ impl Reached {
     }
 
     /// May the caller work these mappings into it? Not onto a field that is hidden, nor from one or into one:
-    /// a copy or another name would show it; nor onto or into one by which its own documents are chosen, for
-    /// others would be. Asked before the mappings are compared with what is there, so that nothing is told of that.
+    /// a copy or another name would show it. To whom documents are hidden it may do nothing to them: what a
+    /// filter finds hangs on fields, other names for them, copies, objects and analyzers, and the caller would
+    /// choose its documents itself. Asked before the mappings are compared with what is there, so that nothing
+    /// is told of that.
     ///
     /// # Errors
     /// 403 with the path as the caller wrote it.
@@ -81,17 +83,18 @@ impl Reached {
         both.filter(|limits| !limits.is_unlimited()).collect()
     }
 
-    /// What the caller reads of it, by each name that led here and by which it reads, else by its own; none who
-    /// reads nothing.
+    /// What the caller reads of it, by each name that led here; by its own, and, where that shows not all, by
+    /// every other that leads to it. None who reads nothing.
     fn reading(&self, gate: &dyn Gate) -> Vec<Limits> {
         let index = &*self.index.name;
-        let ask = |name: &str| gate::ask(gate, READ, index, &[name.to_owned()]).ok();
-        let by_names: Vec<Limits> = self.via.iter().filter_map(|name| ask(name)).collect();
-        if !by_names.is_empty() {
-            return by_names;
-        }
         // A refusal would be noted, so it is asked first whether there is one.
-        gate.sees(READ, index).then(|| ask(index)).flatten().into_iter().collect()
+        let own = gate.sees(READ, index).then(|| gate.index(READ, index).ok()).flatten();
+        let is_whole = own.as_ref().is_some_and(Limits::is_unlimited);
+        let others = self.index.aliases.keys().map(|name| &**name).filter(|_| !is_whole);
+        let led = self.via.iter().map(String::as_str).filter(|name| *name != index);
+        let seen = led.chain(others).filter(|name| gate.sees_by_alias(READ, index, name));
+        let by_names = seen.filter_map(|name| gate.index_by_alias(READ, index, name).ok());
+        by_names.chain(own).collect()
     }
 }
 
@@ -115,14 +118,25 @@ pub(crate) fn check_mappings(
     {
         return refuse(path, "which is beyond the fields that the caller may see");
     }
-    let Some(reads) = Reads::of(limits) else { return Ok(()) };
-    // What fields that are not there become.
-    let said = mappings.as_object().map(Object::keys).into_iter().flatten();
-    let general = said.filter(|key| DETECTION.contains(key)).map(str::to_owned).next();
-    match general.or_else(|| beyond(mappings, &|path| !reads.meets(path))) {
+    match first_said(mappings).filter(|_| hide_documents(limits)) {
         None => Ok(()),
-        Some(path) => refuse(path, CHOSEN_BY),
+        Some(path) => refuse(path, CHOOSES),
     }
+}
+
+/// Is any document hidden by these limits?
+pub(crate) fn hide_documents(limits: &[Limits]) -> bool {
+    limits.iter().any(|limits| limits.filter.is_some() || !limits.kinds.is_empty())
+}
+
+/// The first thing that a mapping says: the path of a field, or a word of its own.
+fn first_said(mappings: &Value) -> Option<String> {
+    mappings.as_object()?.iter().find_map(|(key, value)| match (key, value) {
+        ("properties" | "runtime", Value::Object(fields)) => {
+            fields.keys().next().map(str::to_owned)
+        }
+        _ => Some(key.to_owned()),
+    })
 }
 
 /// May a caller of these limits give an index these settings, flat or not?
@@ -139,7 +153,7 @@ pub(crate) fn check_settings(
     }
     // What is wrong with them otherwise is told where they are put.
     let flat = cluster::settings::flatten(settings).unwrap_or_default();
-    let hides_documents = Reads::of(limits).is_some();
+    let hides_documents = hide_documents(limits);
     for (name, value) in &flat {
         let short = name.strip_prefix("index.").unwrap_or(name);
         let group = short.split('.').next().unwrap_or(short);
@@ -149,7 +163,7 @@ pub(crate) fn check_settings(
         let what = if short == "sort.field" && fields.any(hidden) {
             "which names fields beyond those that the caller may see"
         } else if hides_documents && ["analysis", "query", "mapping"].contains(&group) {
-            CHOSEN_BY
+            CHOOSES
         } else {
             continue;
         };
@@ -167,12 +181,8 @@ pub(crate) fn limits_of_new(gate: &dyn Gate, action: &'static str, index: &str) 
     limits.filter(|limits| !limits.is_unlimited()).collect()
 }
 
-/// Why a caller may not decide what its own filter reads.
-const CHOSEN_BY: &str = "by which the documents are chosen that the caller may see";
-
-/// Options of a mapping that decide what fields become that are not there yet.
-const DETECTION: [&str; 4] =
-    ["dynamic", "date_detection", "numeric_detection", "dynamic_date_formats"];
+/// Why a caller may not decide what its own filter finds.
+const CHOOSES: &str = "which may decide what documents the caller sees";
 
 /// The first thing in a mapping that is not permitted.
 fn beyond(mappings: &Value, permits: &dyn Fn(&str) -> bool) -> Option<String> {

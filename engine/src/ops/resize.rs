@@ -26,7 +26,7 @@ use shard::{Check, Kind, Operation, WriteBatch};
 
 use super::create::{Created, part, settings_part};
 use super::prepare::PARSE_HERE_BYTES_MAX;
-use super::reached::{READ, Reached};
+use super::reached::{READ, Reached, limits_of_new};
 use super::{IndicesOptions, Refresh, deprecated, failure};
 use crate::core::{Core, WAIT};
 use crate::error::{Error, Result};
@@ -158,6 +158,14 @@ impl<E: Env> Core<E> {
         let provided = target;
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;
+        // It would bring the mapping of the source, which is the caller's own, to documents that are hidden.
+        if !limits_of_new(gate, "indices:admin/create", &target).is_empty() {
+            let reason = format!(
+                "action [indices:admin/resize] makes index [{target}] by the mapping of another, of which \
+                 documents or fields are hidden from the caller"
+            );
+            return Err(Error::new(403, "security_exception", reason));
+        }
         block::check_cluster_of(&self.state(), [&*target], Level::MetadataWrite)?;
         block::check(index, Level::MetadataRead)?;
         let asked =

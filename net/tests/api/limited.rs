@@ -212,8 +212,11 @@ fn a_mapping_reaches_no_hidden_field() {
             assert_eq!(told[0], told[1]);
         }
         client.good("PUT", "/w/_mapping", r#"{"properties":{"copied":{"type":"keyword"}}}"#).await;
+        // To whom documents are hidden it says nothing at all of a mapping.
         client.authorize(Some(&basic("docs")));
-        client.good("PUT", "/w/_mapping", r#"{"properties":{"more":{"type":"keyword"}}}"#).await;
+        let more = r#"{"properties":{"more":{"type":"keyword"}}}"#;
+        let refused = client.bad("PUT", "/w/_mapping", more).await;
+        assert!(refused.starts_with("403 security_exception"), "{refused}");
     });
 }
 

@@ -75,10 +75,16 @@ fn whoever_sees_some_documents_gives_its_filter_no_other_meaning() {
                     r#"{"settings":{"analysis":{"analyzer":{"a":{"type":"keyword"}}}}}"#,
                     403,
                 ),
-                // What the filter does not read is the caller's to map.
-                ("PUT", "/x/_mapping", other, 200),
+                // Nor what seems to have nothing to do with it.
+                ("PUT", "/x/_mapping", other, 403),
+                ("PUT", "/x-4", &made_other, 403),
+                ("PUT", "/x-4", r#"{"mappings":{"enabled":false}}"#, 403),
+                ("POST", "/x-now/_rollover/x-4", r#"{"mappings":{"enabled":false}}"#, 403),
+                // What says nothing of a mapping is the caller's to change.
+                ("PUT", "/x/_mapping", r#"{"properties":{}}"#, 200),
                 ("PUT", "/x/_settings", r#"{"index.refresh_interval":"2s"}"#, 200),
-                ("PUT", "/x-4", &made_other, 200),
+                ("PUT", "/x-4", r#"{"mappings":{},"settings":{"number_of_replicas":0}}"#, 200),
+                ("POST", "/x-now/_rollover/x-5", "", 200),
             ],
         )
         .await;
@@ -96,6 +102,149 @@ fn whoever_sees_some_documents_gives_its_filter_no_other_meaning() {
         .await;
         // What such a filter reads cannot be said.
         statuses(&mut client, "words", &[("PUT", "/x/_mapping", other, 403)]).await;
+    });
+}
+
+/// What a filter finds hangs on more than on fields of the names that it reads: an alias leads to another field, a
+/// copy is taken away, an object on the way becomes a nested one. Each showed documents that were hidden.
+#[test]
+fn whoever_sees_some_documents_changes_nothing_that_leads_to_what_its_filter_reads() {
+    with_security(|mut client| async move {
+        let hidden = json!({"query": {"bool": {"must_not": [
+            {"match": {"label": "secret"}}, {"term": {"tags": "secret"}}, {"term": {"a.hide": "yes"}}
+        ]}}});
+        person(&mut client, "some", hidden).await;
+        client.authorize(Some(&basic("elastic")));
+        let index = r#"{"mappings":{"properties":{"real":{"type":"text"},
+            "label":{"type":"alias","path":"real"},"tags":{"type":"keyword"},
+            "kind":{"type":"keyword","copy_to":"tags"}}}}"#;
+        client.good("PUT", "/x", index).await;
+        client.good("PUT", "/x/_doc/1?refresh", r#"{"real":"a secret"}"#).await;
+        let calls = [
+            r#"{"properties":{"real":{"type":"text","search_analyzer":"keyword"}}}"#,
+            r#"{"properties":{"x":{"type":"text","copy_to":"real"}}}"#,
+            r#"{"properties":{"kind":{"type":"keyword"}}}"#,
+            r#"{"properties":{"kind":{"type":"keyword","copy_to":"tags","ignore_above":1}}}"#,
+            r#"{"properties":{"a":{"type":"nested","properties":{"z":{"type":"keyword"}}}}}"#,
+        ];
+        let calls = calls.map(|body| ("PUT", "/x/_mapping", body, 403));
+        statuses(&mut client, "some", &calls).await;
+        assert_eq!(count(&mut client, "some", "x").await, 0);
+    });
+}
+
+/// Rights to manage an index by its name met no filter of an alias by which the caller reads it, and filters of
+/// such aliases were told.
+#[test]
+fn whoever_reads_by_an_alias_is_limited_by_the_name_of_the_index_too() {
+    with_security(|mut client| async move {
+        for (name, limits) in [
+            ("docs", json!({"query": {"term": {"own": "me"}}})),
+            ("part", json!({"field_security": {"grant": ["*"], "except": ["sec"]}})),
+        ] {
+            client.authorize(Some(&basic("elastic")));
+            let mut entry = json!({"names": ["pub"], "privileges": ["read"]});
+            json::patch::merge(&mut entry, &limits);
+            let manage = json!({"names": ["x*"], "privileges": ["manage"]});
+            let role = json!({"indices": [entry, manage]});
+            client.good("PUT", &format!("/_security/role/{name}"), &json::to_string(&role)).await;
+            let password = format!("{name}-is-here");
+            let user = json!({"password": password.as_str(), "roles": [name]});
+            client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+        }
+        client.authorize(Some(&basic("elastic")));
+        let index = r#"{"mappings":{"properties":{"own":{"type":"text"},"sec":{"type":"keyword"}}},
+            "aliases":{"pub":{"filter":{"bool":{"must_not":{"term":{"sec":"hid"}}}}}}}"#;
+        client.good("PUT", "/x", index).await;
+        let copied = r#"{"properties":{"vis":{"type":"keyword"},
+            "sec":{"type":"keyword","copy_to":"vis"}}}"#;
+        let analysis = r#"{"analysis":{"analyzer":{"a":{"tokenizer":"keyword"}}}}"#;
+        let other = r#"{"properties":{"own":{"type":"text","search_analyzer":"keyword"}}}"#;
+        statuses(
+            &mut client,
+            "docs",
+            &[
+                ("PUT", "/x/_mapping", other, 403),
+                ("POST", "/x/_close", "", 200),
+                ("PUT", "/x/_settings", analysis, 403),
+                ("POST", "/x/_open", "", 200),
+            ],
+        )
+        .await;
+        // What is not of the hidden field is the caller's.
+        let calls = [("PUT", "/x/_mapping", copied, 403), ("PUT", "/x/_mapping", other, 200)];
+        statuses(&mut client, "part", &calls).await;
+        for who in ["docs", "part"] {
+            client.authorize(Some(&basic(who)));
+            for target in ["/x/_alias", "/x"] {
+                let told = json::to_string(&client.good("GET", target, "").await);
+                assert!(!told.contains("must_not"), "{who}: {told}");
+            }
+        }
+    });
+}
+
+/// An index of the caller's own was copied, with its mapping, to a name under which others write.
+#[test]
+fn no_copy_is_made_into_a_name_of_which_a_part_is_hidden() {
+    with_security(|mut client| async move {
+        person(&mut client, "some", json!({"query": {"term": {"own": "me"}}})).await;
+        client.authorize(Some(&basic("elastic")));
+        let role = r#"{"indices":[{"names":["mine*"],"privileges":["all"]}]}"#;
+        client.good("PUT", "/_security/role/mine", role).await;
+        let user = r#"{"password":"some-is-here","roles":["some","mine"]}"#;
+        client.good("PUT", "/_security/user/some", user).await;
+        let body = r#"{"settings":{"index.blocks.write":true,"number_of_shards":2},
+            "mappings":{"properties":{"own":{"type":"constant_keyword","value":"me"}}}}"#;
+        let four = r#"{"settings":{"index.number_of_shards":4}}"#;
+        let one = r#"{"settings":{"index.number_of_shards":1}}"#;
+        let calls = [
+            ("PUT", "/x-2", body, 403),
+            ("PUT", "/mine", body, 200),
+            ("PUT", "/mine/_clone/x-2", "", 403),
+            ("PUT", "/mine/_split/x-2", four, 403),
+            ("PUT", "/mine/_shrink/x-2", one, 403),
+            ("PUT", "/mine/_clone/mine-2", "", 200),
+        ];
+        statuses(&mut client, "some", &calls).await;
+    });
+}
+
+/// A query of a role that looks something up found nothing, and where that is excluded, all.
+#[test]
+fn a_filter_that_would_look_documents_up_shows_none() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic")));
+        client.good("PUT", "/acl/_doc/1?refresh", r#"{"v":["1"]}"#).await;
+        client.good("PUT", "/x/_doc/1?refresh", r#"{"id":"1"}"#).await;
+        let lookup = json!({"terms": {"id": {"index": "acl", "id": "1", "path": "v"}}});
+        let wrapped = STANDARD.encode(json::to_string(&lookup));
+        let like = json!({"like": [{"_index": "acl", "_id": "1"}], "fields": ["v"]});
+        let role = |query: Value| {
+            let entry = json!({"names": ["x*"], "privileges": ["read"], "query": query});
+            json::to_string(&json!({"indices": [entry]}))
+        };
+        for query in [
+            lookup,
+            json!({"wrapper": {"query": wrapped.as_str()}}),
+            json!({"more_like_this": like}),
+        ] {
+            let body = role(json!({"bool": {"must_not": query}}));
+            let told = client.bad("PUT", "/_security/role/wraps", &body).await;
+            assert!(told.starts_with("400 illegal_argument_exception"), "{told}");
+        }
+        let source =
+            r#"{"bool":{"must_not":{"terms":{"id":{{#toJson}}_user.metadata.ids{{/toJson}}}}}}"#;
+        let query = json!({"template": {"source": source}});
+        client.good("PUT", "/_security/role/made", &role(query)).await;
+        let user = r#"{"password":"made-is-here","roles":["made"],
+            "metadata":{"ids":{"index":"acl","id":"1","path":"v"}}}"#;
+        client.good("PUT", "/_security/user/made", user).await;
+        client.authorize(Some(&basic("made")));
+        for target in ["/x/_count", "/x/_search", "/x/_doc/1"] {
+            let answer = client.call("GET", target, "").await;
+            assert_eq!(answer.status, 400, "{target}: {}", answer.text());
+        }
     });
 }
 
@@ -130,6 +279,37 @@ fn a_document_maps_no_field_that_its_writers_filter_reads() {
             .await;
         assert_eq!(count(&mut client, "low", "x").await, 1);
         assert_eq!(count(&mut client, "red", "x").await, 1);
+    });
+}
+
+/// It put an object in the place of such a field, or filled the index with fields until that one was left out.
+#[test]
+fn a_document_leaves_a_place_for_what_its_writers_filter_reads() {
+    with_security(|mut client| async move {
+        let shown = json!({"query": {"bool": {"must_not": {"term": {"hide": true}}}}});
+        person(&mut client, "some", shown).await;
+        client.authorize(Some(&basic("elastic")));
+        client.good("PUT", "/x", "").await;
+        let few = r#"{"settings":{"index.mapping.total_fields.limit":3,
+            "index.mapping.total_fields.ignore_dynamic_beyond_limit":true}}"#;
+        client.good("PUT", "/x-2", few).await;
+        let calls = [
+            ("PUT", "/x/_doc/1", r#"{"hide":{}}"#, 403),
+            ("PUT", "/x/_doc/1", r#"{"hide":{"deep":1}}"#, 403),
+            ("PUT", "/x/_doc/1", r#"{"other":{"deep":1}}"#, 201),
+            ("PUT", "/x-2/_doc/1", r#"{"a":1,"b":1,"c":1,"d":1}"#, 403),
+        ];
+        statuses(&mut client, "some", &calls).await;
+        client.authorize(Some(&basic("elastic")));
+        for index in ["x", "x-2"] {
+            let target = format!("/{index}/_doc/2?refresh");
+            client.good("PUT", &target, r#"{"hide":true}"#).await;
+        }
+        assert_eq!(count(&mut client, "some", "x").await, 1);
+        assert_eq!(count(&mut client, "some", "x-2").await, 0);
+        // Once it is there, the rest is anybody's.
+        let more = [("PUT", "/x-2/_doc/3", r#"{"a":1,"b":1,"c":1}"#, 201)];
+        statuses(&mut client, "some", &more).await;
     });
 }
 

@@ -371,6 +371,11 @@ impl Mapping {
         nested.filter(inside).max_by_key(|nested| nested.len()).map(|nested| &**nested)
     }
 
+    /// Paths of objects.
+    pub fn objects(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.inner.flat.objects.iter()
+    }
+
     /// Is there an object at this path?
     pub fn is_object(&self, path: &str) -> bool {
         self.inner.flat.objects.contains(path)

@@ -171,7 +171,12 @@ fn query_text(query: &Value, role: &str) -> Result<String> {
     {
         return Err(error);
     }
-    if let Some(kind) = samples.iter().find_map(forbidden) {
+    let looks_up = |query: &Value| {
+        let read = search::dsl::parse_query_value(query);
+        read.is_ok_and(|query| query.looks_up()).then_some(LOOKING_UP)
+    };
+    let found = |query: &Value| forbidden(query).or_else(|| looks_up(query));
+    if let Some(kind) = samples.iter().find_map(found) {
         return Err(Error::illegal_argument(format!(
             "{kind} queries are not supported as part of a role query"
         )));
@@ -181,6 +186,9 @@ fn query_text(query: &Value, role: &str) -> Result<String> {
         other => json::to_string(other),
     })
 }
+
+/// A query may say so in words that are not its own (`wrapper`).
+const LOOKING_UP: &str = "document lookup";
 
 /// Queries that would look at other documents, or at the whole index.
 fn forbidden(query: &Value) -> Option<&'static str> {
