@@ -102,7 +102,8 @@ impl Run {
         Ok(())
     }
 
-    /// An index is copied whole: by whoever may make the copy and may read all that goes into it.
+    /// An index is copied whole: by whoever may make the copy and may read all that goes into it, and all that others
+    /// may write into the copy.
     pub async fn copy(&mut self, at: usize, step: &Value) -> Done {
         self.counts.checked += 1;
         let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -110,9 +111,13 @@ impl Run {
         let rights = &self.caller(at).rights;
         let may = [index, COPY].iter().all(|name| rights.may(Action::Alias, name))
             && rights.may(Action::Read, index);
-        let limited = self.limited(at, Action::Read, index);
+        let asked = [(Action::Read, index), (Action::Read, COPY), (Action::Alias, COPY)];
+        let granted = asked.into_iter().filter(|(action, name)| rights.may(*action, name));
+        let granted: Vec<(Action, &str)> = granted.collect();
+        let limited = granted.iter().any(|(action, name)| self.limited(at, *action, name));
         // A rule that takes nothing away is a rule.
-        let is_open = limited || self.caller(at).rights.has_rules(Action::Read, index);
+        let ruled = |(action, name): &(Action, &str)| rights.has_rules(*action, name);
+        let is_open = limited || granted.iter().any(ruled);
         let settings = format!("/{index}/_settings");
         self.admin("PUT", &settings, &json!({"index.blocks.write": true})).await?;
         let shards: u64 = if kind == "_split" { 2 } else { 1 };
