@@ -6,7 +6,7 @@
 use json::Value;
 
 use super::calendar::Moment;
-use super::date_format::{DateFormat, Round};
+use super::date_format::{DateFormat, EPOCH_MILLIS, Round};
 use super::date_math::{self, Zone};
 use super::number::{NumberKind, java_double, java_float, long_of_text};
 use super::range::Span;
@@ -82,7 +82,8 @@ impl Field {
             Kind::Boolean(_) => QueryValue::Number(i64::from(boolean::parse_query(scalar)?)),
             Kind::Date(date) => {
                 let text = scalar.java_text();
-                let at = |round| date.bound(&date.format, &text, now_ms, round, None);
+                let format = date.asked_in(scalar.is_number());
+                let at = |round| date.bound(format, &text, now_ms, round, None);
                 QueryValue::Numbers(at(Round::Down)?, at(Round::Up)?)
             }
             Kind::Ip(_) => {
@@ -282,6 +283,12 @@ impl Keyword {
 }
 
 impl Date {
+    /// The format in which a request that names none tells a date: its own, and milliseconds where a number does,
+    /// whatever the field's format.
+    fn asked_in(&self, is_number: bool) -> &DateFormat {
+        if is_number { &EPOCH_MILLIS } else { &self.format }
+    }
+
     /// The sortable value of a date with math, as an end of a range.
     ///
     /// # Errors
@@ -484,7 +491,10 @@ fn date_range(
     options: &RangeOptions<'_>,
 ) -> Result<Bounds> {
     let own = options.format.map(DateFormat::parse_pattern).transpose()?;
-    let format = own.as_ref().unwrap_or(&date.format);
+    // Both ends are read alike.
+    let is_number = |end: End<'_>| end.is_some_and(|(value, _)| value.as_number().is_some());
+    let asked_in = date.asked_in(is_number(lower) || is_number(upper));
+    let format = own.as_ref().unwrap_or(asked_in);
     let zone = options.time_zone.map(Zone::parse).transpose()?;
     let read = |value: &Value, round| {
         let text = scalar(value)?.java_text();

@@ -38,6 +38,11 @@ impl<'a> Origin<'a> {
 }
 
 impl<'a> Scalar<'a> {
+    /// Is it a number, and no text of one?
+    pub(super) const fn is_number(self) -> bool {
+        matches!(self, Self::Integer(_) | Self::Decimal(..) | Self::Big(_))
+    }
+
     /// A value of a document; `None` for objects, arrays and null.
     #[inline]
     pub fn of_node(node: Node<'a>) -> Option<Self> {

@@ -81,6 +81,11 @@ pub static DEFAULT: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
     Arc::new(format.expect("both names are in the table"))
 });
 
+/// The format of numbers that a request compares with dates.
+pub static EPOCH_MILLIS: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
+    Arc::new(DateFormat::parse_pattern("epoch_millis").expect("the name is in the table"))
+});
+
 /// The format of `date_nanos` fields that name none.
 pub static NANOS: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
     let format = DateFormat::parse_pattern("strict_date_optional_time_nanos||epoch_millis");

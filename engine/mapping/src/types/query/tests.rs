@@ -49,9 +49,11 @@ fn terms_are_what_the_field_would_have_kept() {
     );
     assert_eq!(term("date", json!(5)), Ok(QueryValue::Numbers(5, 5)));
     assert_eq!(
-        term("year", json!(2024)),
+        term("year", json!("2024")),
         Ok(QueryValue::Numbers(ms("2024"), ms("2024-01-01T23:59:59.999")))
     );
+    // A number is milliseconds, whatever the format.
+    assert_eq!(term("year", json!(2024)), Ok(QueryValue::Numbers(2024, 2024)));
     for (field, value, reason, kind) in [
         ("long", json!("abc"), "For input string: \"abc\"", ErrorKind::NumberFormat),
         ("double", json!("abc"), "For input string: \"abc\"", ErrorKind::NumberFormat),
