@@ -202,6 +202,8 @@ pub struct Hit {
     pub source: Option<Bytes>,
     /// `fields`: name and values, each as JSON text.
     pub fields: Vec<(String, Vec<String>)>,
+    /// `ignored_field_values`: of fields that are asked for, the values that were passed over.
+    pub ignored_values: Vec<(String, Vec<String>)>,
     /// `highlight`: name and fragments.
     pub highlight: Vec<(String, Vec<String>)>,
     /// Why it cannot be shown as it was asked for: its shard has failed.

@@ -27,6 +27,7 @@ pub(super) fn hit_bytes(hit: &Hit) -> usize {
         + list(&hit.ignored, text)
         + hit.source.as_ref().map_or(0, |source| SHARED_BYTES + PIECE_BYTES + source.len())
         + list(&hit.fields, |(name, values)| text(name) + list(values, text))
+        + list(&hit.ignored_values, |(name, values)| text(name) + list(values, text))
         + list(&hit.highlight, |(name, fragments)| text(name) + list(fragments, text))
         + hit.nested.as_ref().map_or(0, value)
         + piece(hit.inner_hits.capacity() * size_of::<(String, SearchResult)>())

@@ -400,7 +400,7 @@ fn present(found: shard::Found, index: &Index, request: &GetRequest) -> Result<F
         names => {
             let stored = found.stored.as_ref().unwrap_or(&found.source);
             let kept = Kept { source: &found.source, stored };
-            Shown::stored(names, &index.mapping).values(kept)
+            Shown::stored(names, &index.mapping).values(kept).0
         }
     };
     Ok(Found {

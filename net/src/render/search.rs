@@ -212,9 +212,12 @@ pub(super) fn hit_members(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
     if let Some(source) = &hit.source {
         writer.key("_source").raw(source);
     }
-    if !hit.fields.is_empty() {
-        writer.key("fields").begin_object();
-        for (name, values) in &hit.fields {
+    for (key, fields) in [("fields", &hit.fields), ("ignored_field_values", &hit.ignored_values)] {
+        if fields.is_empty() {
+            continue;
+        }
+        writer.key(key).begin_object();
+        for (name, values) in fields {
             writer.key(name).begin_array();
             for value in values {
                 writer.raw(value.as_bytes());

@@ -18,6 +18,7 @@ mod certified;
 mod chosen;
 mod closed;
 mod closed_figures;
+mod columns;
 mod consented;
 mod conventions;
 mod costly;

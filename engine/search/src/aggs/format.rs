@@ -226,6 +226,17 @@ impl Decimal {
         out
     }
 
+    /// Reads what [`Decimal::print`] wrote, as far as it told; `None` for anything else.
+    pub fn read(&self, text: &str) -> Option<f64> {
+        let (text, sign) = text.strip_prefix('-').map_or((text, 1.0), |rest| (rest, -1.0));
+        let digits = text.strip_prefix(self.prefix.as_str())?.strip_suffix(self.suffix.as_str())?;
+        let value = match digits {
+            "\u{221e}" => f64::INFINITY,
+            digits => digits.replace(',', "").parse::<f64>().ok()?,
+        };
+        Some(sign * value / self.factor)
+    }
+
     fn plain(&self, value: f64, out: &mut String) {
         // Rust rounds a tie of the exact value to even, as HALF_EVEN does.
         let digits = format!("{value:.*}", self.fraction_max);
@@ -290,7 +301,10 @@ mod tests {
             ("0.##E0", 12345.0, "1.23E4"),
             ("'#'0", 7.0, "#7"),
         ] {
-            assert_eq!(Decimal::parse(pattern).print(value), want, "{pattern} of {value}");
+            let pattern = Decimal::parse(pattern);
+            assert_eq!(pattern.print(value), want, "{pattern:?} of {value}");
+            let read = pattern.read(want).map(|value| pattern.print(value));
+            assert_eq!(read.as_deref(), Some(want), "{pattern:?} reads {want}");
         }
     }
 

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use base::hash::Map;
 use base::{DocId, FieldNo};
 use mapping::types::DateFormat;
-use mapping::{Field, Kind as Type, Mapping, SourceMode};
+use mapping::{Field, Kind as Type, Mapping, NumberKind, SourceMode};
 use segment::{Missing, Segment};
 
 use super::chosen::Chosen;
 use super::fields::Shown;
 use super::highlight::Marks;
-use super::hit::{need_texts, texts};
+use super::hit::{each_term, need_texts};
 use super::inner::{self, Inner};
 use super::scripted::Scripts;
+use crate::aggs::format::Decimal;
 use crate::error::{Error, Result};
 use crate::iter::window_of;
 use crate::plan::{Context, metadata, order};
@@ -65,7 +66,14 @@ enum System {
 #[derive(Debug)]
 struct Column {
     field: Arc<Field>,
-    format: Option<DateFormat>,
+    format: Option<Format>,
+}
+
+/// How a request wants values printed.
+#[derive(Debug)]
+enum Format {
+    Date(DateFormat),
+    Decimal(Decimal),
 }
 
 /// Finds the columns that a request wants.
@@ -142,7 +150,10 @@ fn column(
     let format = match (&wanted.format, &field.kind) {
         (None, _) => None,
         (Some(format), _) if format == "use_field_mapping" => None,
-        (Some(format), Type::Date(_)) => Some(DateFormat::parse_pattern(format)?),
+        (Some(format), Type::Date(_)) => Some(Format::Date(DateFormat::parse_pattern(format)?)),
+        // Elasticsearch passes over the format of these.
+        (Some(_), Type::Number(number)) if number.number == NumberKind::UnsignedLong => None,
+        (Some(format), Type::Number(_)) => Some(Format::Decimal(Decimal::parse(format))),
         (Some(_), _) => {
             return Err(Error::illegal(format!(
                 "Field [{}] of type [{}] does not support custom formats",
@@ -171,6 +182,13 @@ impl Columns {
                 let exact = *field.path == *wanted.field;
                 self.columns.extend(column(field, wanted, exact, context)?);
             }
+            // One key of a `flattened` field is no field of the mapping's own.
+            if mapping.field(&wanted.field).is_none()
+                && !mapping.is_alias(&wanted.field)
+                && let Some(field) = mapping.lookup(&wanted.field)
+            {
+                self.columns.extend(column(&field, wanted, true, context)?);
+            }
         }
         if !request.fields.is_empty() && mapping.source_mode() == SourceMode::Disabled {
             return Err(Error::illegal(format!(
@@ -180,10 +198,10 @@ impl Columns {
             )));
         }
         // Of a field that is asked for twice the last counts, in the place of the first.
-        let mut places: Map<FieldNo, usize> = Map::default();
+        let mut places: Map<Arc<str>, usize> = Map::default();
         let mut columns: Vec<Column> = Vec::new();
         for column in self.columns.drain(..) {
-            let at = *places.entry(column.field.no).or_insert(columns.len());
+            let at = *places.entry(Arc::clone(&column.field.path)).or_insert(columns.len());
             match columns.get_mut(at) {
                 Some(known) => *known = column,
                 None => columns.push(column),
@@ -278,12 +296,20 @@ impl Columns {
                 let mut numbers = Vec::new();
                 numeric.values(doc, &mut numbers);
                 values.extend(numbers.into_iter().map(|number| match &column.format {
-                    Some(format) => column.field.format_value_as(number, format),
+                    Some(Format::Date(format)) => column.field.format_value_as(number, format),
+                    Some(Format::Decimal(pattern)) => {
+                        let value = column.field.format_value(number);
+                        value.as_f64().map_or(value, |value| pattern.print(value).into())
+                    }
                     None => column.field.format_value(number),
                 }));
             } else {
-                let texts = texts(segment, column.field.no, doc)?;
-                values.extend(texts.into_iter().map(json::Value::String));
+                let prefix = column.field.term_prefix().unwrap_or_default();
+                each_term(segment, column.field.no, doc, &mut |term| {
+                    if term.starts_with(&prefix) {
+                        values.push(column.field.show_term(term));
+                    }
+                })?;
             }
             if !values.is_empty() {
                 let texts = values.iter().map(json::to_string).collect();

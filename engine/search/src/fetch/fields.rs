@@ -4,7 +4,7 @@
 //! belongs to; of one that others are copied to: theirs too), read by the field's type, and shown in
 //! the type's own form. Nested objects come as groups, one for each object.
 //!
-//! Always true: what the type cannot read is left out, as it was when the document was indexed.
+//! Always true: what the type cannot read is left out, as it was when the document was indexed, and told apart.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,6 +38,9 @@ pub struct Shown {
     /// Paths that the mapping knows, nested objects too, where any pattern asks for others.
     mapped: Set<Arc<str>>,
 }
+
+/// Values by the names of their fields, each as JSON text.
+pub type Named = Vec<(String, Vec<String>)>;
 
 impl Shown {
     /// Finds the fields that a request wants.
@@ -98,17 +101,19 @@ impl Shown {
         self.wanted.is_empty() && self.unmapped.is_none()
     }
 
-    /// The values of a document, each as JSON text, by the names of their fields.
-    pub fn values(&self, kept: Kept<'_>) -> Vec<(String, Vec<String>)> {
+    /// The values of a document, and those that were passed over when it was indexed (`ignored_field_values`).
+    pub fn values(&self, kept: Kept<'_>) -> (Named, Named) {
+        let mut ignored = Vec::new();
         // Only text that was read as JSON is stored; of a source that is not kept there is none.
         let document = json::parse(kept.source).unwrap_or_default();
         let (stored, shown): (Vec<&One>, Vec<&One>) =
             self.wanted.iter().partition(|one| one.stored);
-        let mut found = self.group(&shown, &document, 0, "");
+        let mut found = self.group(&shown, &document, (0, ""), &mut ignored);
         if !stored.is_empty() {
             let apart = kept.stored != kept.source;
             let values = apart.then(|| json::parse(kept.stored).unwrap_or_default());
-            found.extend(self.group(&stored, values.as_ref().unwrap_or(&document), 0, ""));
+            let values = values.as_ref().unwrap_or(&document);
+            found.extend(self.group(&stored, values, (0, ""), &mut Vec::new()));
         }
         if let Some(patterns) = &self.unmapped {
             let mut leaves = BTreeMap::new();
@@ -126,10 +131,11 @@ impl Shown {
             matched.sort_by_key(|(pattern, ..)| *pattern);
             found.extend(matched.into_iter().map(|(_, path, values)| (path, values)));
         }
-        found
-            .into_iter()
-            .map(|(name, values)| (name, values.iter().map(json::to_string).collect()))
-            .collect()
+        let written = |found: Vec<(String, Vec<Value>)>| {
+            let values = |values: Vec<Value>| values.iter().map(json::to_string).collect();
+            found.into_iter().map(|(name, found)| (name, values(found))).collect()
+        };
+        (written(found), written(ignored))
     }
 
     /// Leaves of the document that the mapping does not know.
@@ -164,13 +170,14 @@ impl Shown {
         }
     }
 
-    /// Values of fields inside of `value`, which stands at `prefix`, `depth` nested objects deep.
+    /// Values of fields inside of `value`, which stands at `prefix`, `depth` nested objects deep. What a field
+    /// passed over comes to `ignored`.
     fn group(
         &self,
         wanted: &[&One],
         value: &Value,
-        depth: usize,
-        prefix: &str,
+        (depth, prefix): (usize, &str),
+        ignored: &mut Vec<(String, Vec<Value>)>,
     ) -> Vec<(String, Vec<Value>)> {
         let mut standing = Standing { paths: &self.paths, values: Map::default() };
         standing.look(value, &mut prefix.to_owned(), 0);
@@ -182,18 +189,29 @@ impl Shown {
                 inside.entry(nested).or_default().push(one);
                 continue;
             }
-            let mut values = Vec::new();
+            let (mut values, mut passed) = (Vec::new(), Vec::new());
             let whole = matches!(one.field.kind, Type::GeoPoint(_)) || one.raw;
+            // Words are counted where a document is indexed.
+            let counts = matches!(&one.field.kind, Type::Number(number) if number.counts.is_some());
             for source in &one.sources {
                 let mut raw = Vec::new();
                 for (value, depth) in standing.get(&**source).into_iter().flatten() {
                     values_at(value, "", whole, *depth, &mut raw);
                 }
-                raw.into_iter().for_each(|value| show(one, value, &mut values));
+                for value in raw {
+                    let before = values.len();
+                    show(one, value, &mut values);
+                    if values.len() == before && !value.is_null() && !one.raw && !counts {
+                        passed.push(value.clone());
+                    }
+                }
             }
+            let name = below(&one.name, prefix).unwrap_or(&one.name);
             if !values.is_empty() {
-                let name = below(&one.name, prefix).unwrap_or(&one.name);
                 found.push((name.to_owned(), values));
+            }
+            if !passed.is_empty() {
+                ignored.push((name.to_owned(), passed));
             }
         }
         for (nested, wanted) in inside {
@@ -205,7 +223,9 @@ impl Shown {
             let mut groups = Vec::new();
             for object in objects {
                 let mut members = json::Object::new();
-                for (name, values) in self.group(&wanted, object, depth + 1, nested) {
+                // Of what stands in nested objects Elasticsearch does not tell it.
+                let own = self.group(&wanted, object, (depth + 1, nested), &mut Vec::new());
+                for (name, values) in own {
                     members.insert(name, Value::Array(values));
                 }
                 if !members.is_empty() {
@@ -360,18 +380,26 @@ fn show(one: &One, value: &Value, out: &mut Vec<Value>) {
             };
             out.extend(flag.map(Value::Bool));
         }
-        (Type::Date(date), Some(scalar)) => {
-            let Ok(sortable) = date.parse(&scalar.java_text()) else { return };
+        (Type::Date(date), scalar) => {
+            let sortable = match scalar {
+                Some(scalar) => date.parse(&scalar.java_text()).ok(),
+                None if value.is_null() => date.null_value.as_ref().map(|(_, null)| *null),
+                None => None,
+            };
+            let Some(sortable) = sortable else { return };
             let format = match &one.format {
                 Some(Format::Date(format)) => format,
                 _ => &date.format,
             };
             out.push(Value::String(date.print(sortable, format)));
         }
-        (Type::Ip(_), Some(scalar)) => {
-            if let Ok(address) = ip::parse(&scalar.java_text()) {
-                out.push(Value::String(ip::show(address)));
-            }
+        (Type::Ip(of_ip), scalar) => {
+            let address = match scalar {
+                Some(scalar) => ip::parse(&scalar.java_text()).ok(),
+                None if value.is_null() => of_ip.null_value.as_ref().map(|(_, null)| *null),
+                None => None,
+            };
+            out.extend(address.map(|address| Value::String(ip::show(address))));
         }
         (_, Some(_)) => out.push(value.clone()),
         (_, None) => {}

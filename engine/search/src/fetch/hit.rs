@@ -160,7 +160,7 @@ pub fn hit(
         if let Some(text) = text {
             let text = Text::new(text, fetch.columns.visible.as_deref());
             if !shown.is_empty() {
-                hit.fields = shown.values(text.kept());
+                (hit.fields, hit.ignored_values) = shown.values(text.kept());
             }
             if !marks.is_empty() {
                 match marks.of(text.kept()) {
@@ -245,15 +245,25 @@ pub fn need_texts(
 }
 
 /// The terms of a column of one document, rising.
-pub fn texts(segment: &Segment, field: FieldNo, doc: DocId) -> segment::Result<Vec<String>> {
-    let Some(column) = segment.ordinals(field) else { return Ok(Vec::new()) };
+pub fn each_term(
+    segment: &Segment,
+    field: FieldNo,
+    doc: DocId,
+    to: &mut dyn FnMut(&[u8]),
+) -> segment::Result<()> {
+    let Some(column) = segment.ordinals(field) else { return Ok(()) };
     let mut ranks = Vec::new();
     column.values(doc, &mut ranks);
     let mut reader = column.terms();
-    let mut texts = Vec::with_capacity(ranks.len());
-    for rank in ranks {
-        texts.push(String::from_utf8_lossy(reader.term(rank)?).into_owned());
-    }
+    ranks.into_iter().try_for_each(|rank| reader.term(rank).map(&mut *to))
+}
+
+/// The terms of a column of texts of one document, rising.
+pub fn texts(segment: &Segment, field: FieldNo, doc: DocId) -> segment::Result<Vec<String>> {
+    let mut texts = Vec::new();
+    each_term(segment, field, doc, &mut |term| {
+        texts.push(String::from_utf8_lossy(term).into_owned());
+    })?;
     Ok(texts)
 }
 

@@ -357,7 +357,7 @@ impl Inner {
             let stored = stored.as_ref().map(|stored| wrapped(self.object(stored, places)));
             let stored = stored.as_deref().unwrap_or(&source);
             let kept = Kept { source: &source, stored };
-            hit.fields = self.columns.shown.values(kept);
+            (hit.fields, hit.ignored_values) = self.columns.shown.values(kept);
             match self.columns.marks.of(kept) {
                 Ok(found) => hit.highlight = found,
                 Err(error) => hit.failed = Some(error),

@@ -241,7 +241,10 @@ fn one(
         }
     }
     nested.reverse();
-    let raw = matches!(field.kind, Type::Range(_) | Type::Completion(_) | Type::Flattened(_));
+    let raw = matches!(
+        field.kind,
+        Type::Range(_) | Type::Completion(_) | Type::Flattened(_) | Type::RankFeatures(_)
+    );
     One { name, field, sources, format, nested, raw, stored: false }
 }
 

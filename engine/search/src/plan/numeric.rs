@@ -10,6 +10,7 @@ use mapping::types::query::nanos_of;
 use mapping::types::zone::Zone;
 use mapping::types::{DateFormat, date_math, sortable};
 
+use crate::aggs::format::Decimal;
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::request::Mode;
@@ -32,6 +33,8 @@ pub struct Numeric {
     pub read: Option<Arc<DateFormat>>,
     /// How they are printed; as milliseconds where absent.
     pub print: Option<Arc<DateFormat>>,
+    /// How other numbers are printed; as they are where absent.
+    pub decimal: Option<Arc<Decimal>>,
     /// Dates count nanoseconds.
     pub nanos: bool,
     /// Compared as 32 bits: no value is the least or greatest of these, as since Elasticsearch 8.19.
@@ -121,6 +124,14 @@ impl Numeric {
             let (seconds, nanos) = (value.div_euclid(NANOS), value.rem_euclid(NANOS) as u32);
             result::Key::Text(format.print(Moment { seconds, nanos }, &Zone::UTC))
         };
+        if let Some(pattern) = &self.decimal {
+            return match key {
+                result::Key::Long(value) => result::Key::Text(pattern.print(value as f64)),
+                result::Key::Float(value) => result::Key::Text(pattern.print(f64::from(value))),
+                result::Key::Double(value) => result::Key::Text(pattern.print(value)),
+                key => key,
+            };
+        }
         match (&self.print, key) {
             (Some(format), result::Key::Long(value)) => print(format, value),
             (Some(format), result::Key::Double(value)) => print(format, value as i64),
@@ -255,6 +266,11 @@ fn read(
     value: &Scalar,
     date: impl FnOnce(&DateFormat, &str) -> Result<Moment>,
 ) -> Result<i64> {
+    if let (Some(pattern), Scalar::String(text)) = (&numeric.decimal, value)
+        && let Some(value) = pattern.read(text)
+    {
+        return Ok(numeric.form.of_double(value));
+    }
     let (Some(format), Scalar::String(text)) = (&numeric.read, value) else {
         return number(numeric.form, value);
     };

@@ -7,6 +7,7 @@ use json::Value;
 use mapping::types::{DateFormat, sortable};
 use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 
+use crate::aggs::format::Decimal;
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::distance::Distance;
@@ -410,7 +411,7 @@ fn field(
             numeric(Some(field.no), stored, formats, date.nanos, sort, descending)
         }
         kind => {
-            if sort.format.is_some() {
+            if sort.format.is_some() && !matches!(kind, Type::Number(_)) {
                 return Err(Error::illegal(format!(
                     "Field [{name}] of type [{}] does not support custom formats",
                     field.type_name()
@@ -577,8 +578,12 @@ fn numeric(
     let first = (sort.missing == Missing::First) != descending;
     let missing = missing_end(form, false, first);
     let (narrow, flag) = (false, false);
+    // A date has its own formats, and so has what no index maps.
+    let is_date = field.is_none() || read.is_some();
+    let pattern = sort.format.as_ref().filter(|_| !is_date && form != NumberForm::Unsigned);
+    let decimal = pattern.map(|pattern| Arc::new(Decimal::parse(pattern)));
     let mut numeric =
-        Numeric { field, mode, stored, form, missing, read, print, nanos, narrow, flag };
+        Numeric { field, mode, stored, form, missing, read, print, decimal, nanos, narrow, flag };
     if let Missing::Value(value) = &sort.missing {
         numeric.missing = crate::plan::numeric::missing(&numeric, value)?;
     }
