@@ -10,6 +10,12 @@ use std::fmt;
 
 use json::Value;
 
+/// No copy of a shard can be read.
+const NO_SHARD: &str = "no_shard_available_action_exception";
+
+/// A shard cannot be written to.
+const UNAVAILABLE: &str = "unavailable_shards_exception";
+
 /// Answer of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -112,13 +118,43 @@ impl Error {
         .with("durability", "PERMANENT")
     }
 
-    /// 503: the shard is not open (yet), or has failed.
-    pub fn shard_unavailable(index: &str, shard: u32, why: &str) -> Self {
-        Self::new(
-            503,
-            "unavailable_shards_exception",
-            format!("[{index}][{shard}] primary shard is not active: {why}"),
-        )
+    /// 503 of a write: the shard is not open (yet), or has failed.
+    pub fn primary_inactive(index: &str, shard: u32) -> Self {
+        Self::new(503, UNAVAILABLE, format!("[{index}][{shard}] primary shard is not active"))
+    }
+
+    /// Whether it is that. Whoever asked adds how long was waited for what.
+    pub fn is_primary_inactive(&self) -> bool {
+        self.kind == UNAVAILABLE && self.reason.ends_with("] primary shard is not active")
+    }
+
+    /// 503 of a write that the shard failed at.
+    pub fn primary_failed(index: &str, shard: u32, why: &str) -> Self {
+        Self::new(503, UNAVAILABLE, format!("[{index}][{shard}] primary shard failed: {why}"))
+    }
+
+    /// 503 of a read: no copy of the shard answers. Elasticsearch says no word about it, so that nobody who
+    /// searches learns what is wrong with files; `_cluster/allocation/explain` tells.
+    pub fn no_shard() -> Self {
+        Self::new(503, NO_SHARD, "")
+    }
+
+    /// The same of one document, where the request for it is told: `get [books][1]: routing [null]`.
+    pub fn no_shard_for(verb: &str, index: &str, id: &str, routing: Option<&str>) -> Self {
+        let routing = routing.unwrap_or("null");
+        let asked = format!("{verb} [{index}][{id}]: routing [{routing}]");
+        Self::new(503, NO_SHARD, format!("No shard available for [{asked}]"))
+    }
+
+    /// No copy of the shard answers, so there is no node to name either.
+    pub fn is_no_shard(&self) -> bool {
+        self.kind == NO_SHARD
+    }
+
+    /// What is said of it, where something is.
+    pub fn message(&self) -> Option<&str> {
+        let is_mute = self.is_no_shard() && self.reason.is_empty();
+        (!is_mute).then_some(&*self.reason)
     }
 
     /// 500: our own fault.
@@ -151,6 +187,10 @@ impl Error {
     pub fn roots(&self) -> Vec<&Error> {
         if !self.root_causes.is_empty() {
             return self.root_causes.iter().collect();
+        }
+        if self.kind == "search_phase_execution_exception" && self.caused_by.is_none() {
+            // Its roots are those of its shards, and none of them failed.
+            return Vec::new();
         }
         let mut root = self;
         while let Some(cause) = &root.caused_by {

@@ -214,6 +214,14 @@ impl Shared {
         self.index_dir(shard.index).join(shard.number.to_string())
     }
 
+    /// What the floors below say of files, for callers: each is named by its place in the store. Where that lies on
+    /// the machine is told to its log alone.
+    pub(crate) fn told(&self, text: &str) -> String {
+        let data = self.config.data.display().to_string();
+        let folder = format!("{}/", data.trim_end_matches('/'));
+        if self.config.data.is_absolute() { text.replace(&folder, "") } else { text.to_owned() }
+    }
+
     /// The folder of an index.
     pub(crate) fn index_dir(&self, uuid: [u8; 16]) -> PathBuf {
         self.config.data.join("indices").join(cluster::state::uuid_text(uuid))

@@ -78,8 +78,14 @@ fn shards(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
         } else {
             writer.field_u64("shard", u64::from(failure.shard)).field_str("index", &failure.index);
         }
-        if let Some(node) = &failure.node {
-            writer.field_str("node", node);
+        match &failure.node {
+            _ if failure.reason.is_no_shard() => {
+                writer.key("node").null();
+            }
+            Some(node) => {
+                writer.field_str("node", node);
+            }
+            None => {}
         }
         writer.key("reason");
         inner(writer, &failure.reason, trace);
@@ -89,7 +95,11 @@ fn shards(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
 }
 
 fn head(writer: &mut Writer<'_>, error: &Error) {
-    writer.field_str("type", &error.kind).field_str("reason", &error.reason);
+    writer.field_str("type", &error.kind).key("reason");
+    match error.message() {
+        Some(text) => writer.str(text),
+        None => writer.null(),
+    };
     for (key, value) in &error.meta {
         writer.field(key, value);
     }

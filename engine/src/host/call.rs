@@ -1,5 +1,6 @@
 //! Messages between cores: plain data with a place for the answer.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -257,20 +258,71 @@ pub enum Down {
     },
 }
 
+impl fmt::Display for Down {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => f.write_str("it was just closed or opened"),
+            Self::Opening => f.write_str("it is recovering"),
+            Self::Failed(why) | Self::Busy(why) | Self::Blocked { reason: why, .. } => {
+                f.write_str(why)
+            }
+            Self::Full => f.write_str("the queue of its core is full"),
+        }
+    }
+}
+
+/// What was asked of a shard: whoever asked is told in the words of that where it does not serve.
+#[derive(Clone, Copy, Debug)]
+pub enum Ask<'a> {
+    /// To look at it.
+    Read,
+    /// For one document, in these words.
+    Document {
+        /// `get`, `explain`.
+        verb: &'a str,
+        /// As it was named.
+        index: &'a str,
+        /// Its id.
+        id: &'a str,
+        /// As it was given.
+        routing: Option<&'a str>,
+    },
+    /// To write.
+    Write,
+}
+
+impl Ask<'_> {
+    /// No copy of the shard answers.
+    fn in_vain(self, index: &Index, shard: u32) -> Error {
+        match self {
+            Self::Read => Error::no_shard(),
+            Self::Document { verb, index, id, routing } => {
+                Error::no_shard_for(verb, index, id, routing)
+            }
+            Self::Write => Error::primary_inactive(&index.name, shard),
+        }
+    }
+}
+
 impl Down {
+    /// Whether the shard has no copy that serves, or none yet: a call to all shards counts it as neither done nor
+    /// failed.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Gone | Self::Opening | Self::Failed(_))
+    }
+
     /// As Elasticsearch says it. Whoever asked met `index` in the cluster as it was; of a shard that is not
     /// there, what became of the index since says why: a closed one is no missing one. Its shards are closed
     /// after the state that says so is published, so `after`, looked at now, knows.
-    pub fn error(&self, after: &State, index: &Index, shard: u32) -> Error {
+    pub fn error(&self, after: &State, index: &Index, shard: u32, ask: Ask<'_>) -> Error {
         let name = &*index.name;
         match self {
             Self::Gone => match after.index_by_uuid(index.uuid) {
                 None => Error::index_not_found(name, "index_or_alias"),
                 Some(index) if !index.open => resolve::closed(name, index.uuid),
-                Some(_) => Error::shard_unavailable(name, shard, "it was just closed or opened"),
+                Some(_) => ask.in_vain(index, shard),
             },
-            Self::Opening => Error::shard_unavailable(name, shard, "it is recovering"),
-            Self::Failed(why) => Error::shard_unavailable(name, shard, why),
+            Self::Opening | Self::Failed(_) => ask.in_vain(index, shard),
             Self::Full => Error::rejected(format!(
                 "rejected execution of an operation on [{name}][{shard}]: the queue of its core \
                  is full"

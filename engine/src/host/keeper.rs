@@ -213,10 +213,11 @@ impl<E: Env> Keeper<E> {
         self.follow().await;
         self.remove_deleted(&before).await;
         outcome.map_err(|error| {
+            let why = self.shared.told(&error.to_string());
             if error.is_refusal() {
-                Error::rejected(format!("the cluster state takes no change now: {error}"))
+                Error::rejected(format!("the cluster state takes no change now: {why}"))
             } else {
-                Error::new(503, "master_not_discovered_exception", error.to_string())
+                Error::new(503, "master_not_discovered_exception", why)
             }
         })
     }
@@ -496,7 +497,7 @@ impl<E: Env> Keeper<E> {
                 if error.kind == ErrorKind::NoSpace {
                     self.full.borrow_mut().insert(shard);
                 }
-                return self.failed(error.to_string());
+                return self.failed(&error.to_string());
             }
         }
         let (reply, answer) = reply::channel();
@@ -523,16 +524,16 @@ impl<E: Env> Keeper<E> {
                 if !was_full {
                     (self.warn)(&format!("shard [{}][{}] failed: {why}", index.name, shard.number));
                 }
-                self.failed(why)
+                self.failed(&why)
             }
             None => self.failed("the node is stopping"),
         }
     }
 
     /// A shard that serves no more from now on.
-    fn failed(&self, why: impl Into<Arc<str>>) -> Entry {
+    fn failed(&self, why: &str) -> Entry {
         let at_ms = self.env.clock().unix_ms();
-        Entry::Failed(Failure { why: why.into(), at_ms, attempts: 1 })
+        Entry::Failed(Failure { why: self.shared.told(why).into(), at_ms, attempts: 1 })
     }
 
     /// Notes how an opening ended, unless the shard was given up meanwhile.
@@ -598,7 +599,7 @@ impl<E: Env> Keeper<E> {
                     shard.number
                 ));
                 self.lost.borrow_mut().insert(shard);
-                let entry = self.failed(error.to_string());
+                let entry = self.failed(&error.to_string());
                 self.directory.borrow_mut().shards.insert(shard, entry);
                 self.forget_resting(shard);
             }

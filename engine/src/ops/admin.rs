@@ -407,11 +407,15 @@ impl<E: Env> Core<E> {
                 own.total += 1 + index.settings.replica_count();
                 match answer {
                     Ok(()) => own.successful += 1,
-                    Err(down) => own.fail(index, number, down.error(&self.state(), index, number)),
+                    Err(down) => own.miss(&self.state(), index, number, &down),
                 }
             }
             match since::of(&self.state(), index) {
-                Since::Deleted | Since::Closed(_) if own.failed > 0 => is_any_gone = true,
+                Since::Deleted | Since::Closed(_)
+                    if own.successful < index.settings.shard_count() =>
+                {
+                    is_any_gone = true;
+                }
                 _ => shards.add(own),
             }
         }

@@ -25,7 +25,7 @@ use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Named};
-use crate::host::call::{ShardCall, Turn, WriteAnswer};
+use crate::host::call::{Ask, ShardCall, Turn, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
 use crate::index::single::{One, Purpose, resolve_one};
@@ -388,7 +388,7 @@ impl<E: Env> Core<E> {
             let WriteAnswer { answers, forced_refresh } = match answer {
                 Ok(answer) => answer,
                 Err(down) => {
-                    let error = down.error(&self.state(), &group.index, group.number);
+                    let error = down.error(&self.state(), &group.index, group.number, Ask::Write);
                     for at in members {
                         results[at] = Some(Err(error.clone()));
                     }
@@ -433,7 +433,8 @@ impl<E: Env> Core<E> {
                     }
                     (Err(error), _) => {
                         let state = self.state();
-                        Err(failure::of_write(&state, &group.index, group.number, id, error))
+                        let (index, number) = (&group.index, group.number);
+                        Err(failure::of_write(&self.shared, &state, index, number, id, error))
                     }
                 });
             }

@@ -165,6 +165,10 @@ impl<E: Env> Core<E> {
         let (view, bound) = match &target.state {
             State::Ready(view, meaning) => (view, target.open.as_ref().unwrap_or(meaning.bound())),
             State::Planned(..) => return Err(Error::internal("planned before it was weighed")),
+            State::Failed(error) if error.message().is_none() => {
+                let routing = call.routing.as_deref();
+                return Err(Error::no_shard_for("explain", &call.index, &call.id, routing));
+            }
             State::Failed(error) => return Err(error.clone()),
         };
         let plan = self.weigh(bound, view).await?;
@@ -225,7 +229,7 @@ impl<E: Env> Core<E> {
         let request = &self.looked_up(gate, here, &Arc::new(request)).await?;
         let targets = self.targets_of(gate, VALIDATE, &held, request, None).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
-        let mut asked = 0;
+        let (mut asked, mut successful) = (0, 0);
         for target in targets.iter() {
             let known = |seen: &Validated| {
                 seen.index == *target.index.name
@@ -235,6 +239,11 @@ impl<E: Env> Core<E> {
                 continue;
             }
             asked += 1;
+            // It is no failure that a shard is not there; the others judge.
+            if matches!(&target.state, State::Failed(error) if error.is_no_shard()) {
+                continue;
+            }
+            successful += 1;
             let outcome = match &target.state {
                 State::Ready(_, meaning) => {
                     let bound = target.open.as_ref().unwrap_or(meaning.bound());
@@ -263,7 +272,7 @@ impl<E: Env> Core<E> {
         if !call.explain {
             reply.explanations.clear();
         }
-        reply.shards = Some(Shards { total: asked, successful: asked, ..Shards::default() });
+        reply.shards = Some(Shards { total: asked, successful, ..Shards::default() });
         Ok(reply)
     }
 }

@@ -5,7 +5,8 @@ use shard::{Conflict, WriteError};
 
 use super::{ShardFailure, Shards};
 use crate::error::Error;
-use crate::host::call::Down;
+use crate::host::call::{Ask, Down};
+use crate::node::Shared;
 
 /// A mapping or a document that is wrong.
 pub(crate) fn of_mapping(error: mapping::Error) -> Error {
@@ -106,6 +107,7 @@ pub(crate) fn of_update_script(cause: Error) -> Error {
 
 /// An operation that a shard did not do; `after` is the cluster as it is since ([`Down::error`]).
 pub(crate) fn of_write(
+    shared: &Shared,
     after: &State,
     index: &Index,
     number: u32,
@@ -139,16 +141,17 @@ pub(crate) fn of_write(
             "operation of [{bytes}] bytes exceeds the largest that the log takes [{bytes_max}]"
         )),
         WriteError::Failed { error: shard::Error::Closed, .. } => {
-            Down::Gone.error(after, index, number)
+            Down::Gone.error(after, index, number, Ask::Write)
         }
         WriteError::Failed { error: shard::Error::Starved(why), durable_unknown: false } => {
             Error::rejected(format!(
-                "rejected execution of coordinating operation [{}][{number}]: {why}",
-                index.name
+                "rejected execution of coordinating operation [{}][{number}]: {}",
+                index.name,
+                shared.told(&why)
             ))
         }
         WriteError::Failed { error, .. } => {
-            Error::shard_unavailable(&index.name, number, &error.to_string())
+            Error::primary_failed(&index.name, number, &shared.told(&error.to_string()))
         }
     }
 }
@@ -206,6 +209,18 @@ pub(crate) fn of_shards(shards: &Shards, phase: &'static str) -> Error {
         error.caused_by = None;
     }
     error.with("phase", phase)
+}
+
+/// A search that takes no part for the whole, where shards do not serve: none is asked.
+pub(crate) fn of_missing_shards(phase: &'static str, missing: &str) -> Error {
+    let hint = "Consider using `allow_partial_search_results` setting to bypass this error.";
+    let reason = match phase {
+        "open_search_context" => format!(
+            "[open_point_in_time] action requires all shards to be available. Missing shards: [{missing}]. {hint}"
+        ),
+        _ => format!("Search rejected due to missing shards [{missing}]. {hint}"),
+    };
+    Error::new(503, "search_phase_execution_exception", reason).with("phase", phase)
 }
 
 /// A search that failed on every shard it asked: the first cause outside, equal failures of one

@@ -188,10 +188,11 @@ impl<E: Env> Core<E> {
                 own.total += 1;
                 match self.shard_sizes(index, number, flush, &mut usage).await {
                     Ok(()) => own.successful += 1,
-                    Err(down) => own.fail(index, number, down.error(&self.state(), index, number)),
+                    Err(down) => own.miss(&self.state(), index, number, &down),
                 }
             }
-            if own.failed > 0 && !matches!(since::of(&self.state(), index), Since::Same) {
+            if own.successful < own.total && !matches!(since::of(&self.state(), index), Since::Same)
+            {
                 is_any_gone = true;
                 continue;
             }

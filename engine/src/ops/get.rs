@@ -16,7 +16,7 @@ use super::document::{Found, GetReply, GetRequest, SourceFilter};
 use crate::core::{Core, Sent};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits, Named};
-use crate::host::call::ShardCall;
+use crate::host::call::{Ask, Down, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
 use crate::index::single::{One, Purpose, resolve_one};
@@ -160,7 +160,7 @@ impl<E: Env> Core<E> {
         let number = Route::of(&index.settings).shard(&request.id, routing.as_deref());
         let shard = ShardId { index: index.uuid, number };
         let aim = Aim { index: Arc::clone(index), number, limits };
-        self.settled(shard).await.map_err(|down| down.error(&self.state(), &aim.index, number))?;
+        self.settled(shard).await.map_err(|down| self.in_vain(&down, &aim, request))?;
         // Who may not see all is judged by the head; of what is hidden no more is read.
         let reading = match aim.judges() || !reads_text(request) {
             true => Reading::Head,
@@ -185,6 +185,13 @@ impl<E: Env> Core<E> {
             refresh,
             reply,
         })
+    }
+
+    /// The shard does not answer.
+    fn in_vain(&self, down: &Down, aim: &Aim, request: &GetRequest) -> Error {
+        let GetRequest { index, id, routing, .. } = request;
+        let ask = Ask::Document { verb: "get", index, id, routing: routing.as_deref() };
+        down.error(&self.state(), &aim.index, aim.number, ask)
     }
 
     /// What a caller who does not see all sees of a document whose head was read.
@@ -212,8 +219,7 @@ impl<E: Env> Core<E> {
                 return Ok(Some(shown_to(kind, found)));
             }
             let sent = self.send_get(aim, request, Reading::Again, false);
-            let again =
-                sent.answer().await.map_err(|down| down.error(&self.state(), index, number))?;
+            let again = sent.answer().await.map_err(|down| self.in_vain(&down, aim, request))?;
             match again {
                 Some(again) if again.seq_no == seq_no => return Ok(Some(shown_to(kind, again))),
                 // Another has taken its place, which nobody has judged.
@@ -231,10 +237,7 @@ impl<E: Env> Core<E> {
         sent: Sent<Option<shard::Found>>,
         read_bytes: &mut usize,
     ) -> Result<GetReply> {
-        let found = sent
-            .answer()
-            .await
-            .map_err(|down| down.error(&self.state(), &aim.index, aim.number))?;
+        let found = sent.answer().await.map_err(|down| self.in_vain(&down, aim, request))?;
         let found = match aim.limits.is_unlimited() {
             true => found,
             false => self.seen_of(aim, request, found).await?,

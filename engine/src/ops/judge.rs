@@ -21,6 +21,7 @@ use super::search::{damaged, fault};
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Limits;
+use crate::host::call::Ask;
 
 /// A document as searches see it.
 pub(super) struct Judged {
@@ -43,8 +44,8 @@ impl<E: Env> Core<E> {
         rule: Option<&Query>,
     ) -> Result<Option<Judged>> {
         let shard = ShardId { index: index.uuid, number };
-        let view =
-            self.view(shard).await.map_err(|down| down.error(&self.state(), index, number))?;
+        let view = self.view(shard).await;
+        let view = view.map_err(|down| down.error(&self.state(), index, number, Ask::Read))?;
         let found = view.find(id.as_bytes()).map_err(|error| damaged(&error))?;
         let passes = match (rule, found.or_else(|| stand_in(&view))) {
             (Some(rule), Some((at, doc))) => self.passes_rule(index, &view, rule, at, doc).await?,

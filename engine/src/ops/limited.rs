@@ -34,7 +34,7 @@ use super::meaning::filter_of;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits};
-use crate::host::call::ShardCall;
+use crate::host::call::{Ask, Down, ShardCall};
 use crate::index::route::Route;
 
 /// Reduced mappings that one core keeps.
@@ -136,7 +136,9 @@ impl<E: Env> Core<E> {
                 Some(found) if found.seq_no > seq_no => return Ok(false),
                 _ => {
                     let sent = self.send(shard, |reply| ShardCall::Refresh { reply });
-                    sent.answer().await.map_err(|down| down.error(&self.state(), index, number))?;
+                    sent.answer()
+                        .await
+                        .map_err(|down| down.error(&self.state(), index, number, Ask::Read))?;
                 }
             }
         }
@@ -383,7 +385,8 @@ impl<E: Env> Core<E> {
     ) -> Result<(u32, Option<(shard::Found, Option<&'l Limits>)>)> {
         let number = Route::of(&index.settings).shard(id, routing);
         let shard = ShardId { index: index.uuid, number };
-        self.settled(shard).await.map_err(|down| down.error(&self.state(), index, number))?;
+        let failed = |down: Down| down.error(&self.state(), index, number, Ask::Write);
+        self.settled(shard).await.map_err(failed)?;
         let read = async |reading| {
             let sent = self.send(shard, |reply| ShardCall::Get {
                 id: id.to_owned(),
@@ -392,7 +395,7 @@ impl<E: Env> Core<E> {
                 refresh: false,
                 reply,
             });
-            sent.answer().await.map_err(|down| down.error(&self.state(), index, number))
+            sent.answer().await.map_err(failed)
         };
         let mut head = read(Reading::Head).await?;
         for _ in 0..ROUNDS_MAX {

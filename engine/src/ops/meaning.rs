@@ -34,7 +34,7 @@ use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits, Named};
-use crate::host::call::{Called, Down, ShardCall};
+use crate::host::call::{Ask, Called, Down, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, closed, resolve};
 use crate::node::Entry;
@@ -160,6 +160,24 @@ impl<E: Env> Core<E> {
         error
     }
 
+    /// Refuses, where a part is not enough, what would not reach all shards: `held` are those that it is for.
+    ///
+    /// # Errors
+    /// 503, which names them.
+    pub(super) fn check_whole(phase: &'static str, held: &[HeldShard]) -> Result<()> {
+        let is_missing =
+            |shard: &&HeldShard| matches!(&shard.view, Err(error) if error.is_no_shard());
+        let missing: Vec<String> = held
+            .iter()
+            .filter(is_missing)
+            .map(|shard| format!("[{}][{}]", shard.name, shard.number))
+            .collect();
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(failure::of_missing_shards(phase, &missing.join(", "))),
+        }
+    }
+
     /// The shards that names lead to, sorted by index and number, each with what a search of it sees
     /// now.
     pub(super) async fn hold(
@@ -211,7 +229,7 @@ impl<E: Env> Core<E> {
                 let view = match block::check_whole(index) {
                     Ok(()) => {
                         let view = self.view(shard).await;
-                        view.map_err(|down| down.error(&self.state(), index, number))
+                        view.map_err(|down| down.error(&self.state(), index, number, Ask::Read))
                     }
                     Err(error) => Err(error),
                 };

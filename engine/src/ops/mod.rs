@@ -68,6 +68,8 @@ pub mod vectors;
 mod weigh;
 mod widened;
 
+use crate::host::call::{Ask, Down};
+
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,8 +135,13 @@ impl Shards {
         self.failures.append(&mut other.failures);
     }
 
-    /// One that was counted has failed.
-    fn fail(&mut self, index: &cluster::Index, shard: u32, reason: crate::Error) {
+    /// One that was counted gave no answer. That it is not there is no failure: as in Elasticsearch such a one
+    /// counts in `total` alone.
+    fn miss(&mut self, after: &cluster::State, index: &cluster::Index, shard: u32, down: &Down) {
+        if down.is_absent() {
+            return;
+        }
+        let reason = down.error(after, index, shard, Ask::Read);
         self.failed += 1;
         let index = index.name.to_string();
         self.failures.push(ShardFailure { shard, index, node: None, reason });

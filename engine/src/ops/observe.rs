@@ -168,6 +168,9 @@ pub(crate) struct Tally {
 impl Tally {
     const NONE: Self = Self { worst: Health::Green, active: 0, initializing: 0 };
 
+    /// Of names that the options do not let pass: Elasticsearch answers with a colour, and with no error.
+    const REFUSED: Self = Self { worst: Health::Red, ..Self::NONE };
+
     fn add(&mut self, (health, active, initializing): (Health, u32, u32)) {
         self.worst = self.worst.max(health);
         self.active += active;
@@ -229,13 +232,14 @@ impl<E: Env> Core<E> {
             let (tally, missing) = self.tally(gate, expression, options, seen).await?;
             let met = !missing && wait.is_met(&tally);
             if met || begin >= until {
-                let mut indices = self.health_of(gate, expression, options).await?;
+                let known = self.health_of(gate, expression, options).await?;
+                let mut told = if known.is_some() { Tally::NONE } else { Tally::REFUSED };
+                let mut indices = known.unwrap_or_default();
                 let directory = self.as_they_stand(&mut indices);
                 let mut rows: Vec<IndexRow> =
                     indices.iter().map(|index| health_row(&directory, index)).collect();
                 rows.sort_by(|a, b| a.name.cmp(&b.name));
                 // Names were looked up meanwhile: colour and figures are of one moment, and that is this one.
-                let mut told = Tally::NONE;
                 rows.iter().for_each(|row| told.add((row.health, row.active, row.initializing)));
                 let met = !missing && wait.is_met(&told);
                 if met || begin >= until {
@@ -257,13 +261,13 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// Whose health is asked for, those that are there.
+    /// Whose health is asked for, those that are there; none where the options refuse the names.
     async fn health_of(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
-    ) -> Result<Vec<Arc<Index>>> {
+    ) -> Result<Option<Vec<Arc<Index>>>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let named = if expression.is_empty() {
             // The cluster is as well as all of its indices are, whatever the caller may learn of each.
@@ -272,8 +276,8 @@ impl<E: Env> Core<E> {
             self.indices(gate, "cluster:monitor/health", expression, call).await
         };
         match named {
-            Err(error) if error.status == 404 => Ok(Vec::new()),
-            named => named,
+            Err(error) if error.status == 404 => Ok(None),
+            named => named.map(Some),
         }
     }
 
@@ -318,7 +322,8 @@ impl<E: Env> Core<E> {
         directory
     }
 
-    fn count_up(&self, mut indices: Vec<Arc<Index>>) -> Tally {
+    fn count_up(&self, indices: Option<Vec<Arc<Index>>>) -> Tally {
+        let Some(mut indices) = indices else { return Tally::REFUSED };
         let directory = self.as_they_stand(&mut indices);
         let mut tally = Tally::NONE;
         indices.iter().for_each(|index| tally.add(standing(index, standings(&directory, index))));

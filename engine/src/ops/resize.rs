@@ -31,7 +31,7 @@ use super::{IndicesOptions, Refresh, deprecated, failure};
 use crate::core::{Core, WAIT};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
-use crate::host::call::{Called, ShardCall, Turn, WriteAnswer};
+use crate::host::call::{Ask, Called, ShardCall, Turn, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, closed};
@@ -286,13 +286,10 @@ impl<E: Env> Core<E> {
         for number in 0..source.settings.shard_count() {
             let shard = ShardId { index: source.uuid, number };
             let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
-            refreshed.map_err(|down| down.error(&self.state(), source, number))?;
+            refreshed.map_err(|down| down.error(&self.state(), source, number, Ask::Read))?;
             match self.directory().shards.get(&shard) {
                 Some(Entry::Open(reader)) => views.push(reader.view.load()),
-                _ => {
-                    let why = "it does not serve";
-                    return Err(Error::shard_unavailable(&source.name, number, why));
-                }
+                _ => return Err(Error::no_shard()),
             }
         }
         Ok(views)
@@ -310,9 +307,9 @@ impl<E: Env> Core<E> {
         for number in 0..index.settings.shard_count() {
             let shard = ShardId { index: uuid, number };
             let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
-            refreshed.map_err(|down| down.error(&self.state(), index, number))?;
+            refreshed.map_err(|down| down.error(&self.state(), index, number, Ask::Write))?;
             let flushed: Called<()> = self.ask(shard, |reply| ShardCall::Flush { reply }).await;
-            flushed.map_err(|down| down.error(&self.state(), index, number))?;
+            flushed.map_err(|down| down.error(&self.state(), index, number, Ask::Write))?;
             self.note_copied(shard).await;
         }
         Ok(())
@@ -435,7 +432,7 @@ impl<E: Env> Core<E> {
             let shard = ShardId { index: uuid, number: number as u32 };
             self.settled(shard)
                 .await
-                .map_err(|down| down.error(&self.state(), index, shard.number))?;
+                .map_err(|down| down.error(&self.state(), index, shard.number, Ask::Write))?;
             let mapping = Arc::clone(&index.mapping);
             let batch =
                 WriteBatch { mapping_version: mapping.version(), arena, ops, room: Vec::new() };
@@ -450,9 +447,12 @@ impl<E: Env> Core<E> {
         }
         for (number, sent) in under_way {
             let answer: Called<WriteAnswer> = sent.answer().await;
-            let answer = answer.map_err(|down| down.error(&self.state(), index, number))?;
+            let answer =
+                answer.map_err(|down| down.error(&self.state(), index, number, Ask::Write))?;
             for one in answer.answers {
-                one.map_err(|error| failure::of_write(&self.state(), index, number, "", error))?;
+                one.map_err(|error| {
+                    failure::of_write(&self.shared, &self.state(), index, number, "", error)
+                })?;
             }
         }
         Ok(())

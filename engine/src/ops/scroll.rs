@@ -180,6 +180,7 @@ impl<E: Env> Core<E> {
             ..SearchCall::default()
         };
         let held = self.hold(gate, "indices:data/read/open_point_in_time", &names).await?;
+        Self::check_whole("open_search_context", &held)?;
         for shard in &held {
             if let Err(error) = &shard.view {
                 return Err(error.clone());

@@ -274,6 +274,9 @@ impl<E: Env> Core<E> {
         partial_results: bool,
         begin: Duration,
     ) -> Result<Run> {
+        if !partial_results {
+            Self::check_whole("query", held)?;
+        }
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
         let request = self.looked_up(gate, here, request).await?;

@@ -198,6 +198,11 @@ impl Standing {
         }
     }
 
+    /// It serves, or its index is closed and its files are there.
+    pub const fn is_active(&self) -> bool {
+        matches!(self, Self::Started(_) | Self::Closed(_))
+    }
+
     /// Elasticsearch's word.
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -247,8 +252,8 @@ pub struct SegmentRows {
     pub index: Arc<Index>,
     /// Its number.
     pub number: u32,
-    /// The segments.
-    pub segments: Vec<shard::SegmentStats>,
+    /// The segments; none where it does not serve.
+    pub segments: Option<Vec<shard::SegmentStats>>,
 }
 
 /// How one shard came to be open.
@@ -392,9 +397,11 @@ impl<E: Env> Core<E> {
         }
         let mut rows = Vec::with_capacity(under_way.len());
         for (index, number, sent) in under_way {
-            if let Ok(segments) = sent.answer().await {
-                rows.push(SegmentRows { index, number, segments });
+            let segments = sent.answer().await.ok();
+            if segments.is_none() && !matches!(since::of(&self.state(), &index), Since::Same) {
+                continue;
             }
+            rows.push(SegmentRows { index, number, segments });
         }
         Ok(rows)
     }
@@ -536,7 +543,7 @@ impl<E: Env> Core<E> {
         for (mut index, asked) in under_way {
             let mut shards = Vec::with_capacity(asked.len());
             for (number, asked) in (0..).zip(asked) {
-                let standing = self.standing_of(&index, number, asked).await;
+                let standing = self.standing_of(&index, asked).await;
                 shards.push(ShardStats { number, standing });
             }
             if shards.iter().any(|shard| !matches!(shard.standing, Standing::Started(_))) {
@@ -560,7 +567,7 @@ impl<E: Env> Core<E> {
     }
 
     /// How a shard stands that was asked.
-    async fn standing_of(self: &Rc<Self>, index: &Index, number: u32, asked: Asked) -> Standing {
+    async fn standing_of(self: &Rc<Self>, index: &Index, asked: Asked) -> Standing {
         let (reader, sent) = match asked {
             Asked::Not(standing) => return standing,
             Asked::Open(reader, sent) => (reader, sent),
@@ -572,10 +579,9 @@ impl<E: Env> Core<E> {
                 Standing::Started(Box::new(stats))
             }
             Err(down) => {
-                let error = down.error(&self.state(), index, number);
                 // The keeper hears of damage a moment later than who meets it.
                 Standing::Failed(Failure {
-                    why: error.reason.into(),
+                    why: self.shared.told(&down.to_string()).into(),
                     at_ms: self.now_ms(),
                     attempts: 1,
                 })

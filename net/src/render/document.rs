@@ -162,6 +162,7 @@ pub fn failures(
             .field_u64("shard", u64::from(failure.shard))
             .field_str("index", &failure.index);
         match node {
+            Some(_) if failure.reason.is_no_shard() => writer.key("node").null(),
             Some(node) => writer.field_str("node", node),
             None => writer.field_str("status", status_name(failure.reason.status)),
         };

@@ -325,6 +325,18 @@ fn explain_started<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
         );
 }
 
+/// Of a copy that no node may take.
+const NOWHERE: &str = "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the cluster. Choose a \
+                       node to which you expect this shard to be allocated, find this node in the \
+                       node-by-node explanation, and address the reasons which prevent Elasticsearch from \
+                       allocating this shard there.";
+
+/// Of a primary whose files are damaged.
+const ALL_COPIES_INVALID: &str = "Elasticsearch can't allocate this shard because all the copies of its data in the \
+                                  cluster are stale or corrupt. Elasticsearch will allocate this shard when a node \
+                                  containing a good copy of its data joins the cluster. If no such node is \
+                                  available, restore this index from a recent snapshot.";
+
 fn explain_initializing<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked: &Asked) {
     let info = &call.core.shared().config.info;
     writer.key("unassigned_info").begin_object();
@@ -346,23 +358,21 @@ fn explain_initializing<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, ask
 fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked: &Asked) {
     let info = &call.core.shared().config.info;
     let directory = call.core.directory();
-    let failed = directory.failure(&asked.index, asked.number).filter(|_| asked.primary);
+    let failure = directory.failure(&asked.index, asked.number);
     let mut replicas = unassigned::replicas(call, &asked.index);
     let lack = replicas.next().filter(|_| !asked.primary);
-    let lack = lack.unwrap_or_else(|| Lack::primary(call, &asked.index, failed));
+    let lack = lack.unwrap_or_else(|| Lack::primary(call, &asked.index, failure));
     writer.key("unassigned_info").begin_object();
     lack.write(writer, "failed_allocation_attempts", |_| {});
+    writer.field_str("last_allocation_status", lack.last_attempt()).end_object();
+    let lost = failure.filter(|_| asked.primary);
+    let (can, why) = match lost {
+        Some(_) => ("no_valid_shard_copy", ALL_COPIES_INVALID),
+        None => ("no", NOWHERE),
+    };
     writer
-        .field_str("last_allocation_status", "no_attempt")
-        .end_object()
-        .field_str("can_allocate", "no")
-        .field_str(
-            "allocate_explanation",
-            "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the \
-             cluster. Choose a node to which you expect this shard to be allocated, find this \
-             node in the node-by-node explanation, and address the reasons which prevent \
-             Elasticsearch from allocating this shard there.",
-        )
+        .field_str("can_allocate", can)
+        .field_str("allocate_explanation", why)
         .key("node_allocation_decisions")
         .begin_array()
         .begin_object();
@@ -371,32 +381,49 @@ fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked
     for (name, value) in &info.attributes {
         writer.field_str(name, value);
     }
-    write_roles(writer.end_object())
-        .field_str("node_decision", "no")
+    write_roles(writer.end_object()).field_str("node_decision", "no");
+    match lost {
+        Some(failure) => {
+            writer
+                .key("store")
+                .begin_object()
+                .field_bool("in_sync", true)
+                .field_str("allocation_id", &allocation_id(&asked.index, asked.number));
+            unassigned::store_exception(writer, failure);
+            writer.end_object();
+        }
+        None => against(call, writer, asked, failure.is_some()),
+    }
+    writer.end_object().end_array();
+}
+
+/// What speaks against a replica on this node.
+fn against<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    asked: &Asked,
+    is_primary_lost: bool,
+) {
+    let (decider, why) = if is_primary_lost {
+        ("replica_after_primary_active", "primary shard for this replica is not yet active".into())
+    } else {
+        let copy = format!(
+            "[[{}][{}], node[{}], [P], s[STARTED], a[id={}]]",
+            asked.index.name,
+            asked.number,
+            call.core.shared().config.info.id,
+            allocation_id(&asked.index, asked.number),
+        );
+        ("same_shard", format!("a copy of this shard is already allocated to this node {copy}"))
+    };
+    writer
         .field_u64("weight_ranking", 1)
         .key("deciders")
         .begin_array()
-        .begin_object();
-    let (decider, why) = match failed {
-        Some(failure) => ("max_retry", failure.why.to_string()),
-        None => (
-            "same_shard",
-            format!(
-                "a copy of this shard is already allocated to this node [[{}][{}], node[{}], [P], \
-                 s[STARTED], a[id={}]]",
-                asked.index.name,
-                asked.number,
-                info.id,
-                allocation_id(&asked.index, asked.number),
-            ),
-        ),
-    };
-    writer
+        .begin_object()
         .field_str("decider", decider)
         .field_str("decision", "NO")
         .field_str("explanation", &why)
-        .end_object()
-        .end_array()
         .end_object()
         .end_array();
 }

@@ -166,6 +166,12 @@ async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Vec<Item>>, refresh: Refresh
     }
     let request = BulkRequest { items: writes, refresh };
     let mut reply = call.core.bulk_within(call.gate, request, call.room.take(), call.left).await;
+    for (at, outcome) in reply.items.iter_mut().enumerate() {
+        if let Err(error) = &mut outcome.result {
+            copies::tell_whole(call, error);
+        }
+        spawn.yield_at(at).await;
+    }
     if refused.is_empty() {
         return reply;
     }

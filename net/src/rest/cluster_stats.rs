@@ -134,7 +134,11 @@ fn searches(writer: &mut Writer<'_>, uses: &SearchUses, human: bool) {
 /// What is told of all indices together.
 #[derive(Default)]
 struct IndexSums {
+    /// Primary shards that there should be.
+    configured: u64,
+    /// Those that are active.
     primaries: u64,
+    /// The same by index, where it has any.
     per_index: Vec<u64>,
     stats: Stats,
 }
@@ -143,9 +147,13 @@ impl IndexSums {
     fn of(rows: &[IndexStats]) -> Self {
         let mut sums = Self::default();
         for row in rows {
-            let started = row.shards.len() as u64;
-            sums.primaries += started;
-            sums.per_index.push(started);
+            sums.configured += row.shards.len() as u64;
+            // Each node tells of the shards that it has: of one without a place nobody does.
+            let active = row.shards.iter().filter(|it| it.standing.is_active()).count() as u64;
+            if active > 0 {
+                sums.primaries += active;
+                sums.per_index.push(active);
+            }
             row.shards.iter().filter_map(|it| it.standing.stats()).for_each(|it| sums.stats += it);
         }
         sums
@@ -169,9 +177,9 @@ fn indices(
     (rows, sums, usage, uses): (&[IndexStats], &IndexSums, &Usage, &SearchUses),
     human: bool,
 ) {
-    writer.key("indices").begin_object().field_u64("count", rows.len() as u64);
+    writer.key("indices").begin_object().field_u64("count", sums.per_index.len() as u64);
     writer.key("shards").begin_object();
-    if !rows.is_empty() {
+    if !sums.per_index.is_empty() {
         writer
             .field_u64("total", sums.primaries)
             .field_u64("primaries", sums.primaries)
@@ -197,7 +205,7 @@ fn indices(
         // All indices are of the one version that there is.
         writer.begin_object().field_str("version", super::info::VERSION);
         writer.field_u64("index_count", rows.len() as u64);
-        writer.field_u64("primary_shard_count", sums.primaries);
+        writer.field_u64("primary_shard_count", sums.configured);
         if human {
             writer.field_str("total_primary_size", &units::bytes(bytes));
         }

@@ -182,11 +182,27 @@ pub(super) fn lacking<E: Env>(
         "unavailable_shards_exception",
         format!(
             "[{index}][{shard}] Not enough active copies to meet shard count of [{asked}] (have \
-             1, needed {needed}). Timeout: [{}], request: [{}]",
-            crate::render::units::millis(timeout_ms(call)?),
-            String::from_utf8_lossy(
-                call.head.target().split(|&b| b == b'?').next().unwrap_or_default()
-            )
+             1, needed {needed}).{}",
+            waited(call)?
         ),
     )))
+}
+
+/// The end of what a write is told that waited: how long, and what was asked.
+fn waited<E: Env>(call: &Call<'_, E>) -> Result<String> {
+    let path = call.head.target().split(|&b| b == b'?').next().unwrap_or_default();
+    Ok(format!(
+        " Timeout: [{}], request: [{}]",
+        crate::render::units::millis(timeout_ms(call)?),
+        String::from_utf8_lossy(path)
+    ))
+}
+
+/// The whole of what is said of a shard that does not serve, to whom it refused a write.
+pub(super) fn tell_whole<E: Env>(call: &Call<'_, E>, error: &mut Error) {
+    if error.is_primary_inactive()
+        && let Ok(end) = waited(call)
+    {
+        error.reason.push_str(&end);
+    }
 }

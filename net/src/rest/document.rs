@@ -85,8 +85,11 @@ pub(super) async fn answer_write<E: Env>(
     refresh: Refresh,
 ) -> Result<Reply> {
     let routing = item.routing.clone();
-    let done = call.core.write_for(call.gate, item, refresh, call.left).await?;
-    let mut done = done;
+    let done = call.core.write_for(call.gate, item, refresh, call.left).await;
+    let mut done = done.map_err(|mut error| {
+        copies::tell_whole(call, &mut error);
+        error
+    })?;
     if done.result == WriteResult::Noop {
         // Elasticsearch counts no copies here, but does in a bulk request.
         (done.shards_total, done.shards_successful) = (0, 0);

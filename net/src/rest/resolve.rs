@@ -162,7 +162,10 @@ pub(super) async fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.end_object().key("shards").begin_array();
         for shard in &found.shards {
             writer.begin_array();
-            primary(call, writer, &shard.index, shard.number);
+            // A search would ask nobody where the shard has no place.
+            if directory.failure(&shard.index, shard.number).is_none() {
+                primary(call, writer, &shard.index, shard.number);
+            }
             writer.end_array();
         }
         writer.end_array().end_object();

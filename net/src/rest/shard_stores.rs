@@ -1,7 +1,7 @@
 //! `_shard_stores`: where the files of shards lie, and what is wrong with them.
 
 use engine::index::block::{self, Level};
-use engine::node::{Failure, Primary};
+use engine::node::Primary;
 use engine::ops::IndicesOptions;
 use engine::{Error, Result};
 use env::Env;
@@ -9,6 +9,7 @@ use env::Env;
 use crate::call::Call;
 use crate::reply::Reply;
 use crate::rest::cluster_state::allocation_id;
+use crate::rest::cluster_state::unassigned::store_exception;
 use crate::rest::nodes::described;
 
 /// `GET /_shard_stores`, `/{index}/_shard_stores`.
@@ -55,10 +56,8 @@ pub(super) async fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 described(writer, info).end_object();
                 let id = allocation_id(index, number);
                 writer.field_str("allocation_id", &id).field_str("allocation", "primary");
-                if let Primary::Failed(Failure { why, .. }) = primary {
-                    writer.key("store_exception").begin_object();
-                    writer.field_str("type", "corrupt_index_exception").field_str("reason", why);
-                    writer.end_object();
+                if let Primary::Failed(failure) = primary {
+                    store_exception(writer, failure);
                 }
                 writer.end_object().end_array().end_object();
             }

@@ -359,7 +359,6 @@ pub(super) const FORCE_MERGE: &[Known] = &[
 pub(super) const ANALYZE: &[Known] = &[text("index")];
 
 pub(super) const HEALTH: &[Known] = &[
-    own("expand_wildcards"),
     own("level"),
     flag("local").idle(),
     time("master_timeout").idle(),
@@ -387,12 +386,8 @@ pub(super) const CAT: &[Known] = &[
 
 pub(super) const CAT_TS: &[Known] = &[flag("ts")];
 
-pub(super) const CAT_INDICES: &[Known] = &[
-    own("expand_wildcards"),
-    own("health"),
-    flag("pri"),
-    flag("include_unloaded_segments").idle(),
-];
+pub(super) const CAT_INDICES: &[Known] =
+    &[own("health"), flag("pri"), flag("include_unloaded_segments").idle()];
 
 pub(super) const EXPAND: &[Known] = &[own("expand_wildcards")];
 

@@ -237,7 +237,7 @@ pub(in crate::rest) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Repl
     let node = NodeWords::of(call);
     let lines = |row: SegmentRows| {
         let (index, node) = (row.index.name.to_string(), node.clone());
-        row.segments.into_iter().map(move |segment| SegmentLine {
+        row.segments.into_iter().flatten().map(move |segment| SegmentLine {
             index: index.clone(),
             shard: row.number,
             segment,

@@ -44,6 +44,11 @@ impl<'a> Lack<'a> {
         Self { reason, at_ms, attempts, details, source, primary: true }
     }
 
+    /// How the last attempt to give it a place ended.
+    pub(in crate::rest) fn last_attempt(&self) -> &'static str {
+        if self.attempts > 0 { "no_valid_shard_copy" } else { "no_attempt" }
+    }
+
     /// `reason`, `at`, how often it failed (Elasticsearch has a key for that at each place), and what is
     /// between them and `details`.
     pub(in crate::rest) fn write(
@@ -91,6 +96,16 @@ fn started_ms<E: Env>(call: &Call<'_, E>) -> i64 {
     call.core.shared().config.info.started_ms
 }
 
+/// What is wrong with the files of a primary.
+pub(in crate::rest) fn store_exception(writer: &mut Writer<'_>, failure: &Failure) {
+    writer
+        .key("store_exception")
+        .begin_object()
+        .field_str("type", "corrupt_index_exception")
+        .field_str("reason", &failure.why)
+        .end_object();
+}
+
 /// A copy without a place, as routing tables show it.
 pub(super) fn write(writer: &mut Writer<'_>, index: &Index, number: u32, lack: Lack<'_>) {
     writer
@@ -113,7 +128,7 @@ pub(super) fn write(writer: &mut Writer<'_>, index: &Index, number: u32, lack: L
         writer.field_bool("delayed", false);
     });
     writer
-        .field_str("allocation_status", "no_attempt")
+        .field_str("allocation_status", lack.last_attempt())
         .end_object()
         .key("relocation_failure_info")
         .begin_object()
