@@ -62,8 +62,12 @@ pub use info::VERSION;
 /// # Errors
 /// In Elasticsearch's words.
 pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    // What names an index is asked for it by name, in words that tell it; items name their own.
-    let names_none = call.route.api.has_items() || call.path.get("index").is_none();
+    // What names an index is asked for it by name, in words that tell it; items name their own. Patterns name none:
+    // `_all` is refused as nothing is.
+    let is_pattern = |part: &str| part == "_all" || part.contains('*');
+    let index = call.path.get("index");
+    let names_none =
+        call.route.api.has_items() || index.is_none_or(|names| names.split(',').all(is_pattern));
     // Names that are not granted are passed over with those that are not there.
     let passes_over = call.route.api == Api::SearchShards
         || call.params.text("ignore_unavailable").is_some_and(|said| said != "false");

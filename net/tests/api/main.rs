@@ -91,6 +91,7 @@ mod tells;
 mod templates;
 mod twins;
 mod unseen;
+mod unserved;
 mod usage;
 mod validated;
 mod warned;
