@@ -128,7 +128,7 @@ impl Error {
         self.kind == UNAVAILABLE && self.reason.ends_with("] primary shard is not active")
     }
 
-    /// 503 of a write that the shard failed at.
+    /// 503 of what a shard failed at that served until then.
     pub fn primary_failed(index: &str, shard: u32, why: &str) -> Self {
         Self::new(503, UNAVAILABLE, format!("[{index}][{shard}] primary shard failed: {why}"))
     }

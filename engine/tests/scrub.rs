@@ -71,8 +71,11 @@ fn a_round_comes_every_seven_days_and_names_what_is_damaged() {
         env.clock().sleep(7 * DAY).await;
         let told = &cores[0].shared().scrubbing;
         assert_eq!((told.rounds_ended.get(), told.damages.get()), (2, 1));
-        let why = search(&cores[0], "bad").await.expect_err("it is damaged");
-        assert!(why.contains(&path), "{why}");
+        search(&cores[0], "bad").await.expect_err("it is damaged");
+        let (state, directory) = (cores[0].state(), cores[0].directory());
+        let failure = directory.failure(state.index("bad").expect("made"), 0).expect("it is known");
+        let file = path.strip_prefix("/data/").expect("it lies in the store");
+        assert!(failure.why.starts_with(&format!("[{file}] ")), "{failure:?}");
         assert_eq!(search(&cores[0], "good").await, Ok(50));
         let ended_ms = told.ended_ms.get();
         cores[0].stop().await;

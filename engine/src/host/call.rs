@@ -243,8 +243,10 @@ pub enum Down {
     Gone,
     /// It still replays.
     Opening,
-    /// It failed.
+    /// It has failed before.
     Failed(Arc<str>),
+    /// It failed at what it was asked for.
+    Broke(Arc<str>),
     /// The home core has no room for the call.
     Full,
     /// It serves, but lacks what this call needs now: memory.
@@ -263,9 +265,10 @@ impl fmt::Display for Down {
         match self {
             Self::Gone => f.write_str("it was just closed or opened"),
             Self::Opening => f.write_str("it is recovering"),
-            Self::Failed(why) | Self::Busy(why) | Self::Blocked { reason: why, .. } => {
-                f.write_str(why)
-            }
+            Self::Failed(why)
+            | Self::Broke(why)
+            | Self::Busy(why)
+            | Self::Blocked { reason: why, .. } => f.write_str(why),
             Self::Full => f.write_str("the queue of its core is full"),
         }
     }
@@ -323,6 +326,7 @@ impl Down {
                 Some(_) => ask.in_vain(index, shard),
             },
             Self::Opening | Self::Failed(_) => ask.in_vain(index, shard),
+            Self::Broke(why) => Error::primary_failed(name, shard, why),
             Self::Full => Error::rejected(format!(
                 "rejected execution of an operation on [{name}][{shard}]: the queue of its core \
                  is full"

@@ -115,7 +115,7 @@ impl<E: Env> Core<E> {
             let asked = self.ask(shard, |reply| ShardCall::Scrub { rate, reply }).await;
             match asked {
                 Ok(files) => told.files.add(files),
-                Err(Down::Failed(why)) => self.note_damage(Some(shard), &why),
+                Err(Down::Broke(why) | Down::Failed(why)) => self.note_damage(Some(shard), &why),
                 // Closed or deleted meanwhile.
                 Err(_) => {}
             }

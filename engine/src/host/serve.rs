@@ -234,6 +234,7 @@ async fn show<E: Env>(shard: &Shard<E>, refresh: Refresh, seq_no: SeqNo) -> bool
 
 async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
     let found = find(core, id);
+    let failed_told = |error| told(core, failed(error));
     match call {
         ShardCall::Write { batch, mapping, refresh, turn, reply } => {
             let shard = match found {
@@ -272,25 +273,25 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
             let answer = async {
                 let shard = found?;
                 if refresh {
-                    shard.refresh().await.map_err(failed)?;
+                    shard.refresh().await.map_err(failed_told)?;
                 }
-                shard.get_by(&document, realtime, reading).await.map_err(failed)
+                shard.get_by(&document, realtime, reading).await.map_err(failed_told)
             };
             reply.send(answer.await);
         }
         ShardCall::Refresh { reply } => {
-            let answer = async { found?.refresh().await.map(drop).map_err(failed) };
+            let answer = async { found?.refresh().await.map(drop).map_err(failed_told) };
             reply.send(answer.await);
         }
         ShardCall::Flush { reply } => {
-            let answer = async { found?.flush().await.map_err(failed) };
+            let answer = async { found?.flush().await.map_err(failed_told) };
             reply.send(answer.await);
         }
         ShardCall::ForceMerge { aim, flush, reply } => {
             let answer = async {
                 let shard = found?;
-                shard.merge_to(aim).await.map_err(failed)?;
-                if flush { shard.flush().await.map_err(failed) } else { Ok(()) }
+                shard.merge_to(aim).await.map_err(failed_told)?;
+                if flush { shard.flush().await.map_err(failed_told) } else { Ok(()) }
             };
             reply.send(answer.await);
         }
@@ -349,6 +350,14 @@ fn failed(error: shard::Error) -> Down {
             Down::Busy(error.message.into())
         }
         lacking @ shard::Error::NoMemory { .. } => Down::Busy(lacking.to_string().into()),
-        other => Down::Failed(other.to_string().into()),
+        other => Down::Broke(other.to_string().into()),
+    }
+}
+
+/// The same in words for callers; the round through the store tells its log the whole.
+fn told<E: Env>(core: &Core<E>, down: Down) -> Down {
+    match down {
+        Down::Broke(why) => Down::Broke(core.shared.told(&why).into()),
+        other => other,
     }
 }

@@ -222,3 +222,36 @@ fn who_may_not_ask_for_a_name_does_not_learn_what_it_is() {
         assert!(wrong.is_empty(), "{} tell:\n{}", wrong.len(), wrong.join("\n"));
     });
 }
+
+/// Once `/_stats` was refused and `/_all/_stats` was an empty answer: patterns were let pass whatever was granted.
+#[test]
+fn all_indices_are_refused_alike_by_pattern_and_without_a_name() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        for (name, index, privilege) in [("reads", "w", "read"), ("watches", "x-*", "monitor")] {
+            let role = json!({"indices": [{"names": [index], "privileges": [privilege]}]});
+            let target = format!("/_security/role/{name}");
+            client.good("PUT", &target, &json::to_string(&role)).await;
+            let user = json!({"password": "long-enough-word", "roles": [name]});
+            let target = format!("/_security/user/{name}");
+            client.good("PUT", &target, &json::to_string(&user)).await;
+        }
+        client.authorize(Some(&basic("reads", "long-enough-word")));
+        let refused = client.bad("GET", "/_stats", "").await;
+        let action = "403 security_exception: action [indices:monitor/stats] is unauthorized for user [reads]";
+        assert!(refused.starts_with(action), "{refused}");
+        for target in ["/_all/_stats", "/*/_stats", "/w*,_all/_stats/docs"] {
+            assert_eq!(client.bad("GET", target, "").await, refused, "{target}");
+        }
+        let found = client.good("GET", "/_all/_search", "").await;
+        assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1), "that is granted");
+        // Who may ask of some index sees of each pattern what is granted, and be it nothing.
+        client.authorize(Some(&basic("watches", "long-enough-word")));
+        for target in ["/_stats", "/_all/_stats", "/w*/_stats"] {
+            let stats = client.good("GET", target, "").await;
+            assert_eq!(json::to_string(at(&stats, &["indices"])), "{}", "{target}");
+        }
+        let refused = client.bad("GET", "/w/_stats", "").await;
+        assert!(refused.starts_with("403 security_exception: action [indices:monitor/stats]"));
+    });
+}
