@@ -148,6 +148,21 @@ impl fmt::Display for Error {
     }
 }
 
+impl Error {
+    /// For callers: what the disk says of files, which names where they lie, is for the log alone.
+    pub fn brief(&self) -> String {
+        let text = match self {
+            Self::Version { .. } | Self::Store { .. } => "authz state: it cannot be written",
+            Self::Log { .. } => "authz log: it cannot be written",
+            Self::Full { .. } => {
+                "users, keys and tokens are not changed now: there is no room to write them down"
+            }
+            other => return other.to_string(),
+        };
+        text.to_owned()
+    }
+}
+
 impl std::error::Error for Error {}
 
 impl From<consensus::Error> for Error {
@@ -160,5 +175,26 @@ impl From<consensus::Error> for Error {
             error if error.is_refusal() => Self::Full { reason },
             _ => Self::Store { reason },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Administrators were told the whole path of what could not be written.
+    #[test]
+    fn callers_are_not_told_where_files_lie() {
+        let reason = || "write /var/lib/store/authz/log-000001: No space left on device".to_owned();
+        for error in [
+            Error::Version { reason: reason() },
+            Error::Store { reason: reason() },
+            Error::Log { reason: reason() },
+            Error::Full { reason: reason() },
+        ] {
+            assert!(error.to_string().contains("/var/lib/"), "the log has it: {error}");
+            assert!(!error.brief().contains('/'), "{}", error.brief());
+        }
+        assert_eq!(Error::Gone.brief(), Error::Gone.to_string());
     }
 }

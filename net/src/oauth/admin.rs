@@ -177,7 +177,7 @@ fn down(error: authz::Error) -> Error {
             "security_exception",
             authz::AuthError::Unknown { detail: None, bearer: false }.to_string(),
         ),
-        other => Error::new(503, "status_exception", other.to_string()),
+        other => Error::new(503, "status_exception", other.brief()),
     }
 }
 

@@ -269,8 +269,8 @@ fn told(error: authz::Error) -> Error {
         authz::Error::Lapsed => {
             keys::not_let_in(&authz::AuthError::Unknown { detail: None, bearer: false })
         }
-        full @ authz::Error::Full { .. } => Error::rejected(full.to_string()),
-        other => Error::new(503, "status_exception", other.to_string()),
+        full @ authz::Error::Full { .. } => Error::rejected(full.brief()),
+        other => Error::new(503, "status_exception", other.brief()),
     }
 }
 
