@@ -133,17 +133,26 @@ impl Error {
         Self::new(503, UNAVAILABLE, format!("[{index}][{shard}] primary shard failed: {why}"))
     }
 
-    /// 503 of a read: no copy of the shard answers. Elasticsearch says no word about it, so that nobody who
-    /// searches learns what is wrong with files; `_cluster/allocation/explain` tells.
-    pub fn no_shard() -> Self {
-        Self::new(503, NO_SHARD, "")
+    /// 503 of a read: no copy of the shard answers. Where it has failed, `why` names the file; else nothing is said.
+    pub fn no_shard(why: Option<&str>) -> Self {
+        Self::new(503, NO_SHARD, why.unwrap_or_default())
     }
 
     /// The same of one document, where the request for it is told: `get [books][1]: routing [null]`.
-    pub fn no_shard_for(verb: &str, index: &str, id: &str, routing: Option<&str>) -> Self {
+    pub fn no_shard_for(
+        verb: &str,
+        index: &str,
+        id: &str,
+        routing: Option<&str>,
+        why: Option<&str>,
+    ) -> Self {
         let routing = routing.unwrap_or("null");
         let asked = format!("{verb} [{index}][{id}]: routing [{routing}]");
-        Self::new(503, NO_SHARD, format!("No shard available for [{asked}]"))
+        let error = Self::new(503, NO_SHARD, format!("No shard available for [{asked}]"));
+        match why {
+            Some(why) => error.caused_by(Self::no_shard(Some(why))),
+            None => error,
+        }
     }
 
     /// No copy of the shard answers, so there is no node to name either.

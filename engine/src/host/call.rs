@@ -296,11 +296,11 @@ pub enum Ask<'a> {
 
 impl Ask<'_> {
     /// No copy of the shard answers.
-    fn in_vain(self, index: &Index, shard: u32) -> Error {
+    fn in_vain(self, index: &Index, shard: u32, why: Option<&str>) -> Error {
         match self {
-            Self::Read => Error::no_shard(),
+            Self::Read => Error::no_shard(why),
             Self::Document { verb, index, id, routing } => {
-                Error::no_shard_for(verb, index, id, routing)
+                Error::no_shard_for(verb, index, id, routing, why)
             }
             Self::Write => Error::primary_inactive(&index.name, shard),
         }
@@ -323,9 +323,10 @@ impl Down {
             Self::Gone => match after.index_by_uuid(index.uuid) {
                 None => Error::index_not_found(name, "index_or_alias"),
                 Some(index) if !index.open => resolve::closed(name, index.uuid),
-                Some(_) => ask.in_vain(index, shard),
+                Some(_) => ask.in_vain(index, shard, None),
             },
-            Self::Opening | Self::Failed(_) => ask.in_vain(index, shard),
+            Self::Opening => ask.in_vain(index, shard, None),
+            Self::Failed(why) => ask.in_vain(index, shard, Some(why)),
             Self::Broke(why) => Error::primary_failed(name, shard, why),
             Self::Full => Error::rejected(format!(
                 "rejected execution of an operation on [{name}][{shard}]: the queue of its core \

@@ -165,9 +165,9 @@ impl<E: Env> Core<E> {
         let (view, bound) = match &target.state {
             State::Ready(view, meaning) => (view, target.open.as_ref().unwrap_or(meaning.bound())),
             State::Planned(..) => return Err(Error::internal("planned before it was weighed")),
-            State::Failed(error) if error.message().is_none() => {
-                let routing = call.routing.as_deref();
-                return Err(Error::no_shard_for("explain", &call.index, &call.id, routing));
+            State::Failed(error) if error.is_no_shard() => {
+                let (routing, why) = (call.routing.as_deref(), error.message());
+                return Err(Error::no_shard_for("explain", &call.index, &call.id, routing, why));
             }
             State::Failed(error) => return Err(error.clone()),
         };

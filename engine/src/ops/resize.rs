@@ -289,7 +289,7 @@ impl<E: Env> Core<E> {
             refreshed.map_err(|down| down.error(&self.state(), source, number, Ask::Read))?;
             match self.directory().shards.get(&shard) {
                 Some(Entry::Open(reader)) => views.push(reader.view.load()),
-                _ => return Err(Error::no_shard()),
+                _ => return Err(Error::no_shard(None)),
             }
         }
         Ok(views)

@@ -417,9 +417,10 @@ fn a_whole_second_since_1970_is_found_to_its_end() {
             (r#"{"range":{"d":{"gt":1700000000,"format":"epoch_second"}}}"#, "3"),
             (r#"{"range":{"d":{"gte":1700000000,"format":"epoch_second"}}}"#, "0123"),
             (r#"{"range":{"s":{"gt":"1700000000"}}}"#, "3"),
-            (r#"{"term":{"s":1700000000}}"#, "012"),
+            (r#"{"term":{"s":"1700000000"}}"#, "012"),
             (r#"{"match":{"s":"1700000000"}}"#, "012"),
-            (r#"{"terms":{"s":[1700000000]}}"#, "012"),
+            (r#"{"terms":{"s":["1700000000"]}}"#, "012"),
+            (r#"{"terms":{"s":[1700000000500]}}"#, "1"),
         ] {
             let body = format!(r#"{{"query":{query},"sort":["d"]}}"#);
             let found = client.good("POST", "/a/_search", &body).await;

@@ -48,7 +48,23 @@ async fn ids(client: &mut Client) -> (String, String) {
     (lost.expect("one of ten"), well.expect("one of ten"))
 }
 
-const MUTE: &str = r#"{"type":"no_shard_available_action_exception","reason":null}"#;
+const MUTE: &str = r#"{"type":"no_shard_available_action_exception","reason":"FILE"}"#;
+
+/// An answer in which the damaged file is named, by its place in the store, with a word in place of that.
+fn without_file(answer: &Value) -> String {
+    let text = json::to_string(answer);
+    let mut told = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once("\"reason\":\"[indices/") {
+        let (file, after) = after.split_once('"').expect("the end of the reason");
+        assert!(file.contains("/segment-"), "{text}");
+        told.push_str(before);
+        told.push_str("\"reason\":\"FILE\"");
+        rest = after;
+    }
+    told.push_str(rest);
+    told
+}
 
 #[test]
 fn a_search_names_no_node_for_a_shard_that_does_not_serve() {
@@ -62,14 +78,14 @@ fn a_search_names_no_node_for_a_shard_that_does_not_serve() {
                 r#"{{"total":2,"successful":1,"skipped":0,"failed":1,"failures":[{}]}}"#,
                 failure("bad")
             );
-            assert_eq!(json::to_string(at(&found, &["_shards"])), expected, "{target}");
+            assert_eq!(without_file(at(&found, &["_shards"])), expected, "{target}");
         }
         let (status, all) = told(&mut client, "GET", "/gone/_search", "").await;
         let expected = format!(
             r#"{{"error":{{"root_cause":[{MUTE}],"type":"search_phase_execution_exception","reason":"all shards failed","phase":"query","grouped":true,"failed_shards":[{}],"caused_by":{MUTE}}},"status":503}}"#,
             failure("gone")
         );
-        assert_eq!((status, json::to_string(&all)), (503, expected));
+        assert_eq!((status, without_file(&all)), (503, expected));
         let target = "/bad,gone/_search?allow_partial_search_results=false";
         let (status, part) = told(&mut client, "GET", target, "").await;
         let expected = r#"{"error":{"root_cause":[],"type":"search_phase_execution_exception","reason":"Search rejected due to missing shards [[bad][0], [gone][0]]. Consider using `allow_partial_search_results` setting to bypass this error.","phase":"query","grouped":true,"failed_shards":[]},"status":503}"#;

@@ -193,7 +193,10 @@ async fn get(node: &Node, index: &str, id: u64) -> Answer {
                 reply.found.map(|it| (it.version, it.seq_no, it.source.as_deref().map(text)));
             Ok(format!("{source:?}"))
         }
-        Err(error) => Err(error.reason),
+        Err(error) => Err(match error.caused_by {
+            Some(cause) => format!("{}: {}", error.reason, cause.reason),
+            None => error.reason,
+        }),
     }
 }
 
