@@ -12,7 +12,7 @@
 //! Files are read past the page cache: what is read is what the disk holds.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::planted::{Fault, planted};
 use env::{Bytes, Disk, Env, File};
@@ -98,7 +98,12 @@ pub struct Reader<E: Env> {
     extent: Extent,
     /// Set once the end is found: what is to be zeroed, in which file.
     end: Option<Dirt>,
+    /// Where a batch read so far is not followed by zeros up to the next block.
+    stains: Vec<(PathBuf, u64)>,
 }
+
+/// So many places are told.
+const STAINS_MAX: usize = 64;
 
 /// What lies behind a place of a file.
 #[derive(Clone, Debug, Default)]
@@ -172,7 +177,15 @@ impl<E: Env> Reader<E> {
             synced: LogPosition::ZERO,
             extent: Extent::default(),
             end: None,
+            stains: Vec::new(),
         })
+    }
+
+    /// Batches read so far that are not followed by zeros up to the next block: the file, and the place of the
+    /// first byte that is none. No reader looks at these, so that a log with such bytes is whole; but nobody wrote
+    /// them.
+    pub fn stains(&self) -> &[(PathBuf, u64)] {
+        &self.stains
     }
 
     /// The next batch; `None` at the end.
@@ -298,9 +311,17 @@ impl<E: Env> Reader<E> {
             return Ok(Found::Nothing);
         }
         let batch = self.bytes(offset, batch_bytes).await?;
-        let payload = &batch[HEADER_BYTES..HEADER_BYTES + header.payload_len as usize];
+        let payload_end = HEADER_BYTES + header.payload_len as usize;
+        let payload = &batch[HEADER_BYTES..payload_end];
         Ok(match header.records(payload) {
-            Some(records) => Found::Batch(header, checksum, records),
+            Some(records) => {
+                let behind = batch[payload_end..].iter().position(|byte| *byte != 0);
+                if let Some(place) = behind.filter(|_| self.stains.len() < STAINS_MAX) {
+                    let at = offset + (payload_end + place) as u64;
+                    self.stains.push((self.files[0].path.clone(), at));
+                }
+                Found::Batch(header, checksum, records)
+            }
             None => Found::Nothing,
         })
     }

@@ -159,17 +159,24 @@ impl<E: Env> Walk<'_, E> {
             }
             return None;
         };
-        if let Err(error) = snapshot::read(&bytes, setup.id) {
-            let what = match error {
-                snapshot::NoSnapshot::Version(found) => format!("unknown version {found}"),
-                snapshot::NoSnapshot::Corrupt(what) => what,
-            };
-            self.damage(&path, what);
-            return None;
-        }
+        let after = match snapshot::read(&bytes, setup.id) {
+            Ok((head, _)) => head.position,
+            Err(error) => {
+                let what = match error {
+                    snapshot::NoSnapshot::Version(found) => format!("unknown version {found}"),
+                    snapshot::NoSnapshot::Corrupt(what) => what,
+                };
+                self.damage(&path, what);
+                return None;
+            }
+        };
         self.count_log(&dir).await;
         match Replicated::<E, S>::look(self.env, &setup).await {
-            Ok(value) => return Some(value),
+            Ok(value) => {
+                // Once more for what lies between batches, which says nothing.
+                self.batches(&dir, setup.id, after).await;
+                return Some(value);
+            }
             Err(consensus::Error::Log(error)) => self.log_damage(&dir, error),
             Err(consensus::Error::Corrupt { file, what }) => self.damage(Path::new(&file), what),
             Err(consensus::Error::Version { file, found, expected }) => {
@@ -184,13 +191,25 @@ impl<E: Env> Walk<'_, E> {
     /// A log, from `after` to its end.
     async fn log(&mut self, dir: &Path, id: ShardId, after: LogPosition) {
         self.count_log(dir).await;
+        self.batches(dir, id, after).await;
+    }
+
+    /// The batches of a log, and what lies between them.
+    async fn batches(&mut self, dir: &Path, id: ShardId, after: LogPosition) {
         let read = async {
             let mut reader = Reader::open(self.env, Config::new(dir, id), after).await?;
             while reader.next().await?.is_some() {}
-            wal::Result::Ok(())
+            wal::Result::Ok(reader.stains().to_vec())
         };
-        if let Err(error) = read.await {
-            self.log_damage(dir, error);
+        match read.await {
+            Ok(stains) => {
+                for (path, at) in stains {
+                    let what = "bytes behind a batch that should be zero";
+                    let damage = Damage::file(self.name(&path), what);
+                    self.report.damages.push(Damage { offset: Some(at), ..damage });
+                }
+            }
+            Err(error) => self.log_damage(dir, error),
         }
     }
 
