@@ -90,7 +90,9 @@ impl Scope<'_, '_> {
         dates: bool,
     ) -> Result<Option<f64>> {
         let Some(end) = end else { return Ok(None) };
-        if !dates {
+        // Text is read as the field tells its dates, be it digits alone.
+        let is_date = matches!((&source.format, end), (Format::Date { .. }, Scalar::String(_)));
+        if !dates && !is_date {
             let number = end.text().parse::<f64>();
             if let Ok(number) = number {
                 // As Elasticsearch: the end of a float's range is a float.
