@@ -81,7 +81,7 @@ impl<E: Env> Core<E> {
             aliases,
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
         };
-        let limits = limits_of_new(gate, "indices:admin/create", &name);
+        let limits = limits_of_new(gate, "indices:admin/create", &self.state(), &new);
         check_mappings(&limits, ("indices:admin/create", &name), &new.mappings)?;
         check_settings(&limits, ("indices:admin/create", &name), &new.settings)?;
         let uuid = new.uuid;

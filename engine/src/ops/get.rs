@@ -216,12 +216,14 @@ impl<E: Env> Core<E> {
             }
             let Some(kind) = seen else { return Ok(None) };
             if !aim.judges() || !reads_text(request) {
-                return Ok(Some(shown_to(kind, found)));
+                return Ok(Some(shown_to(kind, index, found)));
             }
             let sent = self.send_get(aim, request, Reading::Again, false);
             let again = sent.answer().await.map_err(|down| self.in_vain(&down, aim, request))?;
             match again {
-                Some(again) if again.seq_no == seq_no => return Ok(Some(shown_to(kind, again))),
+                Some(again) if again.seq_no == seq_no => {
+                    return Ok(Some(shown_to(kind, index, again)));
+                }
                 // Another has taken its place, which nobody has judged.
                 again => head = again,
             }
@@ -385,14 +387,19 @@ fn reads_text(request: &GetRequest) -> bool {
 }
 
 /// What of a document is seen by who sees this of its kind.
-fn shown_to(kind: &Limits, mut found: shard::Found) -> shard::Found {
+fn shown_to(kind: &Limits, index: &Index, mut found: shard::Found) -> shard::Found {
     if let Some(fields) = &kind.fields {
         if !found.source.is_empty() {
             found.source = Bytes::from(fields.reduce_text(&found.source));
         }
         let stored = found.stored.as_ref().map(|stored| fields.reduce_text(stored));
         found.stored = stored.map(Bytes::from);
-        found.ignored.retain(|path| fields.permits(path));
+        if !found.ignored.is_empty() {
+            // One of which a part is hidden is not told.
+            let mapping = index.mapping.visible(&**fields);
+            let is_known = |path: &str| mapping.lookup(path).is_some();
+            found.ignored.retain(|path| fields.permits(path) && is_known(path));
+        }
     }
     found
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use cluster::{Alias, Index};
+use cluster::{Alias, Command, Index, NewIndex, State};
 use json::{Object, Value};
 use mapping::Mapping;
 
@@ -173,11 +173,29 @@ pub(crate) fn check_settings(
     Ok(())
 }
 
-/// What a caller of an index that is yet to be made will not see of it, by these actions and its right to read.
-pub(crate) fn limits_of_new(gate: &dyn Gate, action: &'static str, index: &str) -> Vec<Limits> {
+/// What a caller of an index that is yet to be made will not see of it: by this action and its right to read, and
+/// by the aliases that it will have, its own and those of templates, where its name does not show all.
+pub(crate) fn limits_of_new(
+    gate: &dyn Gate,
+    action: &'static str,
+    state: &State,
+    new: &NewIndex,
+) -> Vec<Limits> {
+    let index = &*new.name;
     // A refusal would be noted, so it is asked first whether there is one.
-    let asked = [action, READ].into_iter().filter(|action| gate.sees(action, index));
-    let limits = asked.filter_map(|action| gate.index(action, index).ok());
+    let ask = |action| gate.sees(action, index).then(|| gate.index(action, index).ok()).flatten();
+    let read = ask(READ);
+    let is_whole = read.as_ref().is_some_and(Limits::is_unlimited);
+    // What is wrong with it is told where it is made.
+    let whole = cluster::compose(state, Command::CreateIndex(new.clone()));
+    let aliases = match &whole {
+        Ok(Command::CreateIndex(whole)) => &whole.aliases,
+        _ => &new.aliases,
+    };
+    let aliases = aliases.as_object().map(Object::keys).into_iter().flatten();
+    let others = aliases.filter(|alias| !is_whole && gate.sees_by_alias(READ, index, alias));
+    let by_aliases = others.filter_map(|alias| gate.index_by_alias(READ, index, alias).ok());
+    let limits = ask(action).into_iter().chain(read.clone()).chain(by_aliases);
     limits.filter(|limits| !limits.is_unlimited()).collect()
 }
 

@@ -158,14 +158,6 @@ impl<E: Env> Core<E> {
         let provided = target;
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;
-        // It would bring the mapping of the source, which is the caller's own, to documents that are hidden.
-        if !limits_of_new(gate, "indices:admin/create", &target).is_empty() {
-            let reason = format!(
-                "action [indices:admin/resize] makes index [{target}] by the mapping of another, of which \
-                 documents or fields are hidden from the caller"
-            );
-            return Err(Error::new(403, "security_exception", reason));
-        }
         block::check_cluster_of(&self.state(), [&*target], Level::MetadataWrite)?;
         block::check(index, Level::MetadataRead)?;
         let asked =
@@ -239,6 +231,14 @@ impl<E: Env> Core<E> {
             source: Some(index.uuid),
             ..NewIndex::new(&target, self.uuid(), self.now_ms())
         };
+        // It would bring the mapping of the source, which is the caller's own, to documents that are hidden.
+        if !limits_of_new(gate, "indices:admin/create", &self.state(), &new).is_empty() {
+            let reason = format!(
+                "action [indices:admin/resize] makes index [{target}] by the mapping of another, of which \
+                 documents or fields are hidden from the caller"
+            );
+            return Err(Error::new(403, "security_exception", reason));
+        }
         let uuid = new.uuid;
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;

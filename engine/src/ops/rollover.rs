@@ -277,7 +277,7 @@ impl<E: Env> Core<E> {
             aliases: self.aliases_of(gate, &new_name, part(&request.body, "aliases")?).await?,
             ..NewIndex::new(&new_name, self.uuid(), self.now_ms())
         };
-        let mut limits = limits_of_new(gate, ACTION, &new_name);
+        let mut limits = limits_of_new(gate, ACTION, &self.state(), &new);
         for action in [ACTION, READ] {
             // What the old one shows the next one will.
             if gate.sees_by_alias(action, &old.name, &request.target) {

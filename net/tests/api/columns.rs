@@ -45,6 +45,15 @@ fn numbers_that_are_compared_with_dates_are_milliseconds() {
         ] {
             assert_eq!(ids(&mut client, "a", &query).await, expected, "{query:?}");
         }
+        // Of a `range` aggregation numbers are milliseconds, and texts are read by the format.
+        let ends = json!([{"from": 2000, "to": "2023"}, {"from": "2024"}]);
+        let body = json!({"size": 0, "aggs": {"a": {"range": {"field": "d", "ranges": ends}}}});
+        let told = client.good("POST", "/a/_search", &json::to_string(&body)).await;
+        let buckets = at(&told, &["aggregations", "a", "buckets"]).as_array().expect("a list");
+        let keys: Vec<_> = buckets.iter().map(|one| at(one, &["key"]).as_str()).collect();
+        let first = "1970-01-01T00:00:02.000Z-2023-01-01T00:00:00.000Z";
+        assert_eq!(keys, [Some(first), Some("2024-01-01T00:00:00.000Z-*")]);
+        assert!(buckets.iter().all(|one| at(one, &["doc_count"]).as_u64() == Some(1)));
         let mixed = json!({"query": {"range": {"d": {"gte": 1, "lte": "2024-01-02"}}}});
         let told = client.call("POST", "/a/_search", &json::to_string(&mixed)).await.text();
         assert!(

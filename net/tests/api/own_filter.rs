@@ -210,6 +210,39 @@ fn no_copy_is_made_into_a_name_of_which_a_part_is_hidden() {
     });
 }
 
+/// The name of the index was asked for alone, and not the aliases that it is made with.
+#[test]
+fn an_index_is_made_under_an_alias_as_under_its_name() {
+    with_security(|mut client| async move {
+        person(&mut client, "some", json!({"query": {"term": {"own": "me"}}})).await;
+        client.authorize(Some(&basic("elastic")));
+        let role = r#"{"indices":[{"names":["mine*"],"privileges":["all"]},
+            {"names":["src*"],"privileges":["manage"]}]}"#;
+        client.good("PUT", "/_security/role/mine", role).await;
+        let user = r#"{"password":"some-is-here","roles":["some","mine"]}"#;
+        client.good("PUT", "/_security/user/some", user).await;
+        let template = r#"{"index_patterns":["src-t*"],"template":{"aliases":{"x-t":{}}}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        let plain = r#"{"aliases":{"x-1":{}}}"#;
+        let mapped = r#"{"mappings":{"dynamic":false},"aliases":{"x-1":{}}}"#;
+        let analyzed =
+            r#"{"settings":{"index.mapping.total_fields.limit":2},"aliases":{"x-1":{}}}"#;
+        let source = r#"{"settings":{"index.blocks.write":true},"mappings":{"dynamic":false}}"#;
+        let calls = [
+            ("PUT", "/src-1", mapped, 403),
+            ("PUT", "/src-1", analyzed, 403),
+            ("PUT", "/src-t", r#"{"mappings":{"dynamic":false}}"#, 403),
+            ("PUT", "/mine", source, 200),
+            ("PUT", "/mine/_clone/src-1", plain, 403),
+            ("PUT", "/mine-2", r#"{"aliases":{"mine-now":{}}}"#, 200),
+            ("POST", "/mine-now/_rollover/src-1", mapped, 403),
+            ("PUT", "/src-1", plain, 200),
+            ("PUT", "/src-3", r#"{"mappings":{"dynamic":false}}"#, 200),
+        ];
+        statuses(&mut client, "some", &calls).await;
+    });
+}
+
 /// A query of a role that looks something up found nothing, and where that is excluded, all.
 #[test]
 fn a_filter_that_would_look_documents_up_shows_none() {

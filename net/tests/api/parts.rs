@@ -362,3 +362,28 @@ fn figures_of_the_node_name_no_hidden_field() {
         }
     });
 }
+
+/// `_ignored` named a field whose hidden part alone was passed over.
+#[test]
+fn what_was_passed_over_of_a_hidden_part_is_not_told() {
+    with_security(|mut client| async move {
+        stage(&mut client, &["f.hidden"]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let mapping = r#"{"mappings":{"properties":{"f":{"type":"flattened","ignore_above":5},
+            "n":{"type":"keyword","ignore_above":1}}}}"#;
+        client.good("DELETE", "/w", "").await;
+        client.good("PUT", "/w", mapping).await;
+        let doc = r#"{"f":{"a":"x","hidden":"longer"},"n":"long"}"#;
+        client.good("PUT", "/w/_doc/1?refresh", doc).await;
+        for (user, password, told) in
+            [("elastic", "secret", json!(["f", "n"])), ("part", "part-knows-this", json!(["n"]))]
+        {
+            client.authorize(Some(&basic(user, password)));
+            let got = client.good("GET", "/w/_doc/1", "").await;
+            assert_eq!(at(&got, &["_ignored"]), &told, "{user}");
+            let found = client.good("GET", "/w/_search", "").await;
+            let hit = &at(&found, &["hits", "hits"]).as_array().expect("a list")[0];
+            assert_eq!(at(hit, &["_ignored"]), &told, "{user}");
+        }
+    });
+}

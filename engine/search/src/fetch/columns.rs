@@ -49,6 +49,8 @@ pub struct Columns {
     pub scripts: Scripts,
     /// Only these fields may be seen; `None` is all.
     pub visible: Option<Arc<json::fields::Fields>>,
+    /// The mapping as it is seen: a field of which a part is hidden is not in it.
+    pub mapping: Option<Mapping>,
     /// Why no hit can be made. Elasticsearch finds that out with the first that it fetches, so a search
     /// that fetches none goes well: each hit tells it.
     pub failed: Option<Error>,
@@ -100,6 +102,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             .collect::<Result<_>>()?,
         marks: Marks::bind(request, mapping, context)?,
         scripts: Scripts::bind(&request.script_fields, mapping, context)?,
+        mapping: Some(mapping.clone()),
         ..Columns::default()
     };
     let found = columns.find(request, mapping, context);

@@ -138,7 +138,9 @@ pub fn hit(
         hit.routing = texts(segment, FieldNo::ROUTING, doc)?.into_iter().next();
         hit.ignored = texts(segment, FieldNo::IGNORED, doc)?;
         if let Some(visible) = &fetch.columns.visible {
-            hit.ignored.retain(|path| visible.permits(path));
+            let mapping = fetch.columns.mapping.as_ref();
+            let is_known = |path: &str| mapping.is_some_and(|it| it.lookup(path).is_some());
+            hit.ignored.retain(|path| visible.permits(path) && is_known(path));
         }
     }
     let number = |field| segment.numeric(field).and_then(|it| it.first(doc)).map(|it| it as u64);
