@@ -311,8 +311,12 @@ fn parts(body: &Value, registry: &Registry, of_index: bool) -> Result<Analyzer> 
     let missing = |kind: &str, name: &str| {
         Error::illegal_argument(format!("failed to find {place}{kind} under [{name}]"))
     };
-    let kind_of = |definition: &Value| {
-        definition.get("type").and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+    let kind_of = |part: &str, definition: &Value| {
+        let kind = definition.get("type").and_then(Value::as_str);
+        kind.map(str::to_owned).ok_or_else(|| {
+            let shown = json::to_string(definition);
+            Error::illegal_argument(format!("Missing [type] setting for anonymous {part}: {shown}"))
+        })
     };
     let anonymous = |kind: &str| format!("__anonymous__{kind}");
     let mut named = Named::default();
@@ -321,12 +325,12 @@ fn parts(body: &Value, registry: &Registry, of_index: bool) -> Result<Analyzer> 
         let (name, found) = match part {
             Value::String(name) => (name.clone(), registry.char_filter(name)),
             definition => {
-                let kind = kind_of(definition);
+                let kind = kind_of("char_filter", definition)?;
                 (anonymous(&kind), char_filter_of(&kind, definition)?)
             }
         };
         char_filters.push(found.ok_or_else(|| {
-            missing("char filter", name.strip_prefix("__anonymous__").unwrap_or(&name))
+            missing("char_filter", name.strip_prefix("__anonymous__").unwrap_or(&name))
         })?);
         named.char_filters.push(name);
     }
@@ -337,7 +341,7 @@ fn parts(body: &Value, registry: &Registry, of_index: bool) -> Result<Analyzer> 
             (name.clone(), found)
         }
         Some(definition) => {
-            let kind = kind_of(definition);
+            let kind = kind_of("tokenizer", definition)?;
             let found = registry.defined_tokenizer(&kind, definition)?;
             (anonymous(&kind), found.ok_or_else(|| missing("tokenizer", &kind))?)
         }
@@ -352,7 +356,7 @@ fn parts(body: &Value, registry: &Registry, of_index: bool) -> Result<Analyzer> 
                 (name.clone(), found.ok_or_else(|| missing("filter", name))?)
             }
             definition => {
-                let kind = kind_of(definition);
+                let kind = kind_of("filter", definition)?;
                 let found = registry.defined_filter(&kind, definition, before)?;
                 (anonymous(&kind), found.ok_or_else(|| missing("filter", &kind))?)
             }
@@ -439,6 +443,18 @@ mod tests {
             (
                 json::json!({"filter": ["zz"], "text": "x"}),
                 "failed to find global filter under [zz]",
+            ),
+            (
+                json::json!({"filter": {"a": 1}, "text": "x"}),
+                "Missing [type] setting for anonymous filter: {\"a\":1}",
+            ),
+            (
+                json::json!({"tokenizer": {"a": "x"}, "text": "x"}),
+                "Missing [type] setting for anonymous tokenizer: {\"a\":\"x\"}",
+            ),
+            (
+                json::json!({"char_filter": ["zz"], "text": "x"}),
+                "failed to find global char_filter under [zz]",
             ),
             (json::json!({"analyzer": "standard"}), "Validation Failed: 1: text is missing;"),
             (
