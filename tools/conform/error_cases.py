@@ -696,7 +696,7 @@ OTHERS = [
     ("POST", "/_cluster/allocation/explain", {"index": "a", "shard": 0, "primary": False}, 400, IAE, "unable to find any shards to explain [ClusterAllocationExplainRequest[index=a,shard=0,primary?=false"),
     ("POST", "/_cluster/allocation/explain", {"index": "a", "shard": 9, "primary": True}, 404, "shard_not_found_exception", "no such shard"),
     ("POST", "/_cluster/allocation/explain", {"index": "a", "shard": "x", "primary": True}, 400, XCP, "[1:22] [cluster/allocation/explain] failed to parse field [shard]", ("number_format_exception", 'For input string: "x"')),
-    ("POST", "/_cluster/voting_config_exclusions", None, 400, IAE, "You must set [node_names] or [node_ids]"),
+    ("POST", "/_cluster/voting_config_exclusions", None, 400, IAE, "You must set [node_names] or [node_ids] but not both"),
     ("POST", "/_bulk TYPE application/cbor", "x", 406, None, "Content-Type [application/cbor] does not support stream parsing. Use JSON or SMILE instead"),
     ("POST", "/_msearch TYPE application/yaml", "{}", 406, None, "Content-Type [application/yaml] does not support stream parsing. Use JSON or SMILE instead"),
     ("POST", "/_search?search_type=count", {}, 400, IAE, "No search type for [count]"),

@@ -49,7 +49,8 @@ pub(super) async fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::text(if there { 200 } else { 404 }, Vec::new()))
 }
 
-async fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
+/// What the call asks for, as far as its caller was granted it; a name that was not is refused.
+pub(super) async fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
     let base =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;

@@ -48,11 +48,9 @@ const EXCLUSIONS_MAX: u64 = 10;
 pub(super) async fn exclude_votes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let (ids, names) = (call.params.list("node_ids"), call.params.list("node_names"));
     if ids.is_empty() == names.is_empty() {
-        return Err(Error::illegal_argument(if ids.is_empty() {
-            "You must set [node_names] or [node_ids]"
-        } else {
-            "You must set [node_names] or [node_ids] but not both"
-        }));
+        return Err(Error::illegal_argument(
+            "You must set [node_names] or [node_ids] but not both",
+        ));
     }
     let info = &call.core.shared().config.info;
     let absent = || "_absent_".to_owned();

@@ -255,3 +255,31 @@ fn all_indices_are_refused_alike_by_pattern_and_without_a_name() {
         assert!(refused.starts_with("403 security_exception: action [indices:monitor/stats]"));
     });
 }
+
+/// The table passed over names that the call for aliases refuses.
+#[test]
+fn the_table_of_aliases_refuses_the_names_that_aliases_refuse() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        for index in ["m1", "s1"] {
+            let body = format!(r#"{{"aliases":{{"{index}a":{{}}}}}}"#);
+            client.good("PUT", &format!("/{index}"), &body).await;
+        }
+        let rights = ["monitor", "view_index_metadata", "read"];
+        let role = json!({"indices": [{"names": ["m*"], "privileges": (rights.to_vec())}]});
+        client.good("PUT", "/_security/role/some", &json::to_string(&role)).await;
+        let user = r#"{"password":"long-enough-word","roles":["some"]}"#;
+        client.good("PUT", "/_security/user/some", user).await;
+        client.authorize(Some(&basic("some", "long-enough-word")));
+        for names in ["s1a", "m1a,s1a", "nope"] {
+            let refused = client.bad("GET", &format!("/_alias/{names}"), "").await;
+            assert!(refused.starts_with("403 "), "{refused}");
+            let table = client.bad("GET", &format!("/_cat/aliases/{names}"), "").await;
+            assert_eq!(table, refused);
+        }
+        for target in ["/_cat/aliases", "/_cat/aliases/*", "/_cat/aliases/m1a,m*"] {
+            let table = client.call("GET", &format!("{target}?h=alias"), "").await.text();
+            assert_eq!(table, "m1a\n", "{target}");
+        }
+    });
+}

@@ -18,6 +18,7 @@ use crate::params::flag;
 use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
 use crate::render::units;
 use crate::reply::Reply;
+use crate::rest::alias;
 use crate::rest::cluster::Counts;
 use crate::rest::task::{Wanted, begin_listing};
 
@@ -138,19 +139,10 @@ pub(in crate::rest) async fn aliases<E: Env>(call: &Call<'_, E>) -> Result<Reply
         Ok(wish) => wish,
         Err(help) => return Ok(help),
     };
-    let base =
-        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
-    let options = call.params.indices_options(base)?;
-    let names = call.path.get("name").unwrap_or("*");
-    // All together, not a pattern: with `expand_wildcards=none` that is nothing, and no name.
-    let view = call.core.aliases(call.gate, "", options, None).await?;
     let mut rows = Vec::new();
-    for (index, aliases) in view.indices {
-        for (alias, facts) in aliases {
-            if chosen(names, &alias) {
-                rows.push(AliasLine { alias, index: index.clone(), facts });
-            }
-        }
+    for (index, aliases) in alias::view(call).await?.indices {
+        let line = |(alias, facts)| AliasLine { alias, index: index.clone(), facts };
+        rows.extend(aliases.into_iter().map(line));
     }
     answer(call, Table { columns, rows }, wish).await
 }
