@@ -98,9 +98,12 @@ pub struct Reader<E: Env> {
     extent: Extent,
     /// Set once the end is found: what is to be zeroed, in which file.
     end: Option<Dirt>,
-    /// Where a batch read so far is not followed by zeros up to the next block.
+    /// Where a batch read so far is not followed by zeros up to the end of its last sector.
     stains: Vec<(PathBuf, u64)>,
 }
+
+/// What a disk writes as one: half of it is never there.
+const SECTOR: usize = 512;
 
 /// So many places are told.
 const STAINS_MAX: usize = 64;
@@ -181,9 +184,10 @@ impl<E: Env> Reader<E> {
         })
     }
 
-    /// Batches read so far that are not followed by zeros up to the next block: the file, and the place of the
-    /// first byte that is none. No reader looks at these, so that a log with such bytes is whole; but nobody wrote
-    /// them.
+    /// Batches read so far that are not followed by zeros up to the end of their last sector: the file, and the
+    /// place of the first byte that is none. No reader looks at these, so that a log with such bytes is whole; but
+    /// nobody wrote them. (Sectors behind that may hold anything: a power cut may have left them so, of a batch that
+    /// was not synced yet and is there all the same.)
     pub fn stains(&self) -> &[(PathBuf, u64)] {
         &self.stains
     }
@@ -315,7 +319,9 @@ impl<E: Env> Reader<E> {
         let payload = &batch[HEADER_BYTES..payload_end];
         Ok(match header.records(payload) {
             Some(records) => {
-                let behind = batch[payload_end..].iter().position(|byte| *byte != 0);
+                let sector_end = payload_end.next_multiple_of(SECTOR).min(batch.len());
+                let behind = &batch[payload_end..sector_end];
+                let behind = behind.iter().position(|byte| *byte != 0);
                 if let Some(place) = behind.filter(|_| self.stains.len() < STAINS_MAX) {
                     let at = offset + (payload_end + place) as u64;
                     self.stains.push((self.files[0].path.clone(), at));

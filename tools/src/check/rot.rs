@@ -262,7 +262,8 @@ fn is_unused(path: &Path, bytes: &[u8], at: usize) -> bool {
         let next = offset + header.batch_bytes();
         let is_last = bytes.get(next..next + 4).is_none_or(|magic| magic == [0; 4]);
         if (offset..next).contains(&at) {
-            return is_last;
+            let payload_end = offset + 128 + header.payload_len as usize;
+            return is_last || at >= payload_end.next_multiple_of(512);
         }
         offset = next;
     }
