@@ -71,8 +71,8 @@ fn one(writer: &mut Writer<'_>, view: &StreamView) {
 
 /// `DELETE /_data_stream/{name}`.
 pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let base = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
-    let options = call.params.indices_options(base)?;
+    // A pattern means no hidden one, unless it is told to: what cannot be seen is not to be lost.
+    let options = call.params.indices_options(IndicesOptions::default())?;
     call.core.delete_streams(call.gate, call.segment("name"), options).await?;
     Ok(call.acknowledged())
 }

@@ -196,6 +196,22 @@ fn a_data_stream_grows_by_its_last_index() {
     });
 }
 
+/// A pattern deleted what the same pattern does not show.
+#[test]
+fn a_pattern_deletes_no_hidden_data_stream() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["hds*"],"data_stream":{"hidden":true}}"#;
+        client.good("PUT", "/_index_template/hd", template).await;
+        client.good("PUT", "/_data_stream/hds1", "").await;
+        for target in ["/_data_stream/hds*", "/_data_stream/*"] {
+            client.good("DELETE", target, "").await;
+        }
+        client.good("GET", "/_data_stream/hds1", "").await;
+        client.good("DELETE", "/_data_stream/hds*?expand_wildcards=all", "").await;
+        client.bad("GET", "/_data_stream/hds1", "").await;
+    });
+}
+
 /// `DELETE /_data_stream/*,-keep-*` took all of them.
 #[test]
 fn streams_that_are_excluded_stay() {
