@@ -186,17 +186,20 @@ pub(crate) fn limits_of_new(
     let ask = |action| gate.sees(action, index).then(|| gate.index(action, index).ok()).flatten();
     let read = ask(READ);
     let is_whole = read.as_ref().is_some_and(Limits::is_unlimited);
-    // What is wrong with it is told where it is made.
-    let whole = cluster::compose(state, Command::CreateIndex(new.clone()));
-    let aliases = match &whole {
-        Ok(Command::CreateIndex(whole)) => &whole.aliases,
-        _ => &new.aliases,
-    };
-    let aliases = aliases.as_object().map(Object::keys).into_iter().flatten();
-    let others = aliases.filter(|alias| !is_whole && gate.sees_by_alias(READ, index, alias));
-    let by_aliases = others.filter_map(|alias| gate.index_by_alias(READ, index, alias).ok());
-    let limits = ask(action).into_iter().chain(read.clone()).chain(by_aliases);
-    limits.filter(|limits| !limits.is_unlimited()).collect()
+    let mut limits: Vec<Limits> = ask(action).into_iter().chain(read).collect();
+    if !is_whole {
+        // What is wrong with it is told where it is made.
+        let whole = cluster::compose(state, Command::CreateIndex(new.clone()));
+        let aliases = match &whole {
+            Ok(Command::CreateIndex(whole)) => &whole.aliases,
+            _ => &new.aliases,
+        };
+        let aliases = aliases.as_object().map(Object::keys).into_iter().flatten();
+        let others = aliases.filter(|alias| gate.sees_by_alias(READ, index, alias));
+        limits.extend(others.filter_map(|alias| gate.index_by_alias(READ, index, alias).ok()));
+    }
+    limits.retain(|limits| !limits.is_unlimited());
+    limits
 }
 
 /// Why a caller may not decide what its own filter finds.
