@@ -57,7 +57,7 @@ impl Bearer {
         }
         let content = self.open(&state, &text.body).ok_or_else(unknown)?;
         let (grant, user) = live(&state, content).ok_or_else(unknown)?;
-        if inner.now_ms() >= u64::from(content.end) * 1000 {
+        if inner.now_ms() >= content.end {
             return Err(AuthError::Expired);
         }
         match grant.kind {

@@ -109,8 +109,8 @@ impl Grant {
         issued.find(|(number, _)| *number >= serial).map(|(_, at)| u64::from(*at))
     }
 
-    /// The end of an access token that is issued now and lives so long, in milliseconds: of whole seconds, as the
-    /// token has it, and no earlier than that of one before.
+    /// The end of an access token that is issued now and lives so long, in milliseconds: rounded up to
+    /// whole seconds, which is all that the life of a grant needs, and no earlier than that of one before.
     #[must_use]
     pub fn access_end_with(&self, now: u64, life: u64) -> Option<u64> {
         let end = now.saturating_add(life).min(self.absolute_end).div_ceil(1000) * 1000;

@@ -1,8 +1,9 @@
 //! Seals: tokens that are not stored but say what they are, to us alone (decision D10).
 //!
 //! Thirty-two bytes: a tag of 16, HMAC-SHA-256(k1, content), and 16 of content masked by
-//! HMAC-SHA-256(k2, tag), the SIV way. Content: grant (8 bytes), end in seconds (4), serial (4); in a
-//! refresh token the end is zero and the serial its place in the family.
+//! HMAC-SHA-256(k2, tag), the SIV way. Content: milliseconds of the end beyond its second (2 bytes; none in tokens
+//! from before they were told), grant (6), end in seconds (4), serial (4); in a refresh token the end is zero and the
+//! serial its place in the family.
 //!
 //! Always true
 //! 1. The tag is compared, in constant time, before anything inside is used.
@@ -22,10 +23,10 @@ use crate::form::Hash;
 /// What a sealed token says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// Its grant.
+    /// Its grant, below 2^48.
     pub grant: u64,
-    /// When it ends, in seconds since 1970; 0 in a refresh token.
-    pub end: u32,
+    /// When it ends, in milliseconds since 1970, before the year 2106; 0 in a refresh token.
+    pub end: u64,
     /// Its number within the grant.
     pub serial: u32,
 }
@@ -152,10 +153,22 @@ impl Pair {
     }
 }
 
+/// So many bits have the milliseconds before them.
+const GRANT_BITS: u32 = 48;
+
+impl Content {
+    /// The second after which it is over, since 1970.
+    pub fn end_s(self) -> u32 {
+        u32::try_from(self.end.div_ceil(1000)).unwrap_or(u32::MAX)
+    }
+}
+
 fn bytes(content: Content) -> [u8; 16] {
     let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&content.grant.to_be_bytes());
-    bytes[8..12].copy_from_slice(&content.end.to_be_bytes());
+    let grant = content.grant & ((1 << GRANT_BITS) - 1);
+    let end = u32::try_from(content.end / 1000).unwrap_or(u32::MAX);
+    bytes[..8].copy_from_slice(&(grant | (content.end % 1000) << GRANT_BITS).to_be_bytes());
+    bytes[8..12].copy_from_slice(&end.to_be_bytes());
     bytes[12..].copy_from_slice(&content.serial.to_be_bytes());
     bytes
 }
@@ -164,9 +177,10 @@ fn content(bytes: &[u8; 16]) -> Content {
     let (grant, rest) = bytes.split_first_chunk().expect("16 bytes");
     let (end, rest) = rest.split_first_chunk().expect("8 bytes");
     let serial = rest.first_chunk().expect("4 bytes");
+    let (grant, end) = (u64::from_be_bytes(*grant), u32::from_be_bytes(*end));
     Content {
-        grant: u64::from_be_bytes(*grant),
-        end: u32::from_be_bytes(*end),
+        grant: grant & ((1 << GRANT_BITS) - 1),
+        end: u64::from(end) * 1000 + (grant >> GRANT_BITS),
         serial: u32::from_be_bytes(*serial),
     }
 }
@@ -178,7 +192,7 @@ mod tests {
     #[test]
     fn a_seal_opens_with_its_own_keys_alone() {
         let keys = Keys::new(b"pepper");
-        let content = Content { grant: 7, end: 1_700_000_000, serial: 3 };
+        let content = Content { grant: 7, end: 1_700_000_000_999, serial: 3 };
         let sealed = keys.access(0).seal(content);
         assert_eq!(keys.access(0).open(&sealed), Some(content));
         assert_eq!(keys.access(1).open(&sealed), None);
@@ -209,6 +223,17 @@ mod tests {
         assert_eq!(keys.refresh().open(&sealed), None);
         let token = keys.write(Kind::Access, &sealed);
         assert!(keys.token_name(&token).starts_with(&keys.public_id(&token)));
+    }
+
+    /// A token from before the milliseconds says what it said.
+    #[test]
+    fn the_bytes_of_a_whole_second_are_those_of_before() {
+        let before: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 7, 0x65, 0x53, 0xf1, 0, 0, 0, 0, 3];
+        let content = Content { grant: 7, end: 1_700_000_000_000, serial: 3 };
+        assert_eq!((bytes(content), super::content(&before)), (before, content));
+        let later = Content { end: content.end + 1, ..content };
+        assert_eq!(bytes(later)[..2], [0, 1]);
+        assert_eq!((later.end_s(), content.end_s()), (1_700_000_001, 1_700_000_000));
     }
 
     #[test]

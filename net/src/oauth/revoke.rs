@@ -50,7 +50,7 @@ async fn try_revoke<E: Env>(visit: &Visit<'_, E>) -> Result<(), Fail> {
         None => Command::RevokeAccess {
             grant: grant.id,
             serial: content.serial,
-            end: content.end,
+            end: content.end_s(),
             now: visit.now(),
         },
     };
@@ -182,7 +182,7 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
     };
     if let Some(content) = opened(visit, token, Kind::Access) {
         let (grant, user) = bearer::live(&state, content)?;
-        let end_s = u64::from(content.end);
+        let end_s = content.end / 1000;
         // Where that is not kept, as of the oldest of many: as if by today's setting, between the grant's making
         // and the issue of one that came later, or now.
         let begun_s = grant.issued_s(content.serial).unwrap_or_else(|| {
@@ -190,7 +190,7 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
             let latest_s = grant.issued_by_s(content.serial).unwrap_or(visit.now() / 1000);
             begun_s.min(latest_s).max(grant.created / 1000)
         });
-        let is_fresh = visit.now() < end_s * 1000 && grant.client.is_some();
+        let is_fresh = visit.now() < content.end && grant.client.is_some();
         return (is_fresh && is_seen(&grant)).then_some(Active {
             grant,
             user,

@@ -434,17 +434,15 @@ fn tokens<E: Env>(
     family: &Grant,
     event: &str,
 ) -> Reply {
-    // Ends are whole seconds: none comes before what `expires_in` promises.
     let now = visit.now();
-    let end_s = (now + visit.settings.access_token).min(family.absolute_end).div_ceil(1000);
-    let end = u32::try_from(end_s).unwrap_or(u32::MAX);
+    let end = (now + visit.settings.access_token).min(family.absolute_end);
     let sealed =
         visit.keys().access(visit.state().epoch).seal(Content { grant: grant.id, end, serial });
     let access = visit.keys().write(Kind::Access, &sealed);
     let mut body = Vec::with_capacity(320);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_str("access_token", &access).field_str("token_type", "Bearer");
-    writer.key("expires_in").u64((end_s * 1000).saturating_sub(now) / 1000);
+    writer.key("expires_in").u64(end.saturating_sub(now) / 1000);
     noted(visit, event, grant, &access);
     if family.refreshes {
         let content = Content { grant: family.id, end: 0, serial: family.counter };

@@ -65,3 +65,31 @@ fn what_is_over_opens_nothing() {
         assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1));
     });
 }
+
+/// Its end was rounded up to a whole second, up to a second after what `expires_in` had promised.
+#[test]
+fn an_access_token_ends_with_what_was_promised() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        let now = || env.clock().unix_ms() as u64;
+        env.clock().sleep(Duration::from_millis(1_100 - now() % 1000)).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let begun = now();
+        let ask = r#"{"grant_type":"client_credentials"}"#;
+        let own = client.good("POST", "/_security/oauth2/token", ask).await;
+        let own = at(&own, &["access_token"]).as_str().expect("a token").to_owned();
+        let given = promised(&mut client, &app, "ann", "index:a-*:read").await.1.expect("some");
+        let told = now();
+        assert!(told / 1000 == begun / 1000, "the whole second after {begun} is long after {told}");
+        for (then, status) in [(begun + 1_199_999, 200), (told + 1_200_000, 401)] {
+            env.clock().sleep(Duration::from_millis(then - now())).await;
+            for token in [&format!("Bearer {own}"), &given] {
+                client.authorize(Some(token));
+                let answer = client.call("GET", "/a-1/_search", "").await;
+                assert_eq!(answer.status, status, "{then}: {}", answer.text());
+            }
+        }
+    });
+}

@@ -161,8 +161,7 @@ fn answer<E: Env>(
     authentication: Option<Value>,
 ) -> Result<Reply> {
     let keys = desk.keeper().keys();
-    let end = (now(call) + LIFE_MS).div_ceil(1000);
-    let content = Content { grant: grant.id, end: u32::try_from(end).unwrap_or(u32::MAX), serial };
+    let content = Content { grant: grant.id, end: now(call) + LIFE_MS, serial };
     let access = keys.access(desk.state().epoch).seal(content);
     let mut answer = Object::new();
     let access = keys.write(Kind::Access, &access);
@@ -256,9 +255,11 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let read = keys.read(token).filter(|read| read.kind == Kind::Access);
         let content = read.and_then(|read| keys.access(state.epoch).open(&read.body));
         // One whose time is over needs no ending.
-        let known = content.filter(|content| now(call) < u64::from(content.end) * 1000);
-        if let Some(Content { grant, serial, end }) = known {
-            let command = Command::RevokeAccess { grant, serial, end, now: now(call) };
+        let known = content.filter(|content| now(call) < content.end);
+        if let Some(content) = known {
+            let Content { grant, serial, .. } = content;
+            let command =
+                Command::RevokeAccess { grant, serial, end: content.end_s(), now: now(call) };
             match desk.ask_for(call, need, command).await.map_err(told)? {
                 Outcome::Changed => invalidated = 1,
                 _ => before = 1,
