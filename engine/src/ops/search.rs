@@ -586,6 +586,17 @@ impl<E: Env> Core<E> {
         self.read_request(&call.body, &call.params, dsl::parse_search).await.map(drop)
     }
 
+    /// May the caller search where this one looks? Asked before anything is told of what is stored for searches.
+    ///
+    /// # Errors
+    /// The 403 to send.
+    pub async fn check_reach(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<()> {
+        match self.hold(gate, SEARCH, call).await {
+            Err(error) if error.status == 403 => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes `bytes` more for `what`.
     pub(crate) fn pay(&self, memory: &mut Option<Taken>, what: &str, bytes: usize) -> Result<()> {
         if self.lease.add(memory, bytes) { Ok(()) } else { Err(self.no_memory(what, bytes)) }

@@ -192,6 +192,7 @@ pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         template.profile = Some(Value::Bool(true));
     }
     let mut request = super::search::request(call, &SEARCH_PARAMS)?;
+    call.core.check_reach(call.gate, &request).await?;
     request.body = template.render(call)?;
     super::search::run(call, request).await
 }
@@ -213,9 +214,11 @@ pub(super) async fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET|POST /_msearch/template`, `/{index}/_msearch/template`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    super::multi_search::multi_search_by(call, async |line| {
-        let body = call.core.read_text(line, |line| fail::tree(line)).await?;
-        Template::parse(&body, None)?.render(call)
+    super::multi_search::multi_search_by(call, async |search| {
+        let body = call.core.read_text(search.body.clone(), |line| fail::tree(line)).await?;
+        let template = Template::parse(&body, None)?;
+        call.core.check_reach(call.gate, search).await?;
+        template.render(call)
     })
     .await
 }

@@ -283,3 +283,51 @@ fn the_table_of_aliases_refuses_the_names_that_aliases_refuse() {
         }
     });
 }
+
+/// A stored template was rendered before it was asked whether its caller may search: where that was no JSON, the
+/// error quoted it, and told which there are.
+#[test]
+fn who_may_not_search_is_told_nothing_of_stored_templates() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let source = r#"{"query":{"match":{"t":"confidential"}},"size":{{size}}}"#;
+        let script = json!({"script": {"lang": "mustache", "source": source}});
+        client.good("PUT", "/_scripts/kept", &json::to_string(&script)).await;
+        client.good("PUT", "/own", "").await;
+        let role = r#"{"indices":[{"names":["own"],"privileges":["read"]}]}"#;
+        client.good("PUT", "/_security/role/other", role).await;
+        for (name, roles) in [("other", "other"), ("nobody", "")] {
+            let user = json!({"password": "known-to-them", "roles": [roles]});
+            client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+        }
+        let rated = |id: &str| {
+            format!(
+                r#"{{"templates":[{{"id":"t","template":{{"id":"{id}"}}}}],"requests":[{{"id":"q","ratings":[],
+                    "template_id":"t","params":{{"a":1}}}}],"metric":{{"precision":{{}}}}}}"#
+            )
+        };
+        for user in ["other", "nobody"] {
+            client.authorize(Some(&basic(user, "known-to-them")));
+            for index in ["w", "nosuch"] {
+                for id in ["kept", "no-such"] {
+                    let one = format!(r#"{{"id":"{id}"}}"#);
+                    let line = format!("{{\"index\":\"{index}\"}}\n{one}\n");
+                    for (target, body) in [
+                        (format!("/{index}/_search/template"), &one),
+                        (format!("/{index}/_rank_eval"), &rated(id)),
+                        ("/_msearch/template".to_owned(), &line),
+                        (format!("/{index}/_msearch/template"), &line),
+                    ] {
+                        let answer = client.call("POST", &target, body).await.text();
+                        assert!(answer.contains("is unauthorized for user"), "{target}: {answer}");
+                        assert!(!answer.contains("confidential"), "{target}: {answer}");
+                    }
+                }
+            }
+        }
+        // Who may search is told what is wrong.
+        client.authorize(Some(&basic("other", "known-to-them")));
+        let answer = client.call("POST", "/own/_search/template", r#"{"id":"kept"}"#).await;
+        assert_eq!(answer.status, 400, "{}", answer.text());
+    });
+}
