@@ -296,7 +296,7 @@ fn refresh(
         next.counter += u32::from(!planted(Fault::ForgetRotation));
         next.rotated = now;
         next.idle_end = (now + idle).min(known.absolute_end);
-    } else if counter + 1 != known.counter || now >= known.rotated + window {
+    } else if known.is_rotated_out(counter, window, now) {
         // Somebody uses a token that was rotated out: the thief or the robbed, nobody can tell. The
         // whole family ends.
         revoke(state, known.id, true);

@@ -117,6 +117,13 @@ impl Grant {
         Some(end).max(self.access_end)
     }
 
+    /// Was the refresh token of this place used before, so that a second use is a theft? The last one may come once
+    /// more within `window` milliseconds, as long as its successor was not used.
+    pub fn is_rotated_out(&self, counter: u32, window: u64, now: u64) -> bool {
+        let is_last = counter.checked_add(1) == Some(self.counter);
+        counter < self.counter && !(is_last && now < self.rotated.saturating_add(window))
+    }
+
     /// May there be a token of it that lets in, at this time in milliseconds? An access token goes on where its
     /// refresh token was not used for too long.
     pub fn is_live(&self, now_ms: u64) -> bool {

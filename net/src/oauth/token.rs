@@ -261,7 +261,6 @@ async fn refresh<E: Env>(
     client: &Proven,
 ) -> Result<Reply, Fail> {
     let token = form.first("refresh_token").ok_or(REFRESH_MISSING)?;
-    check_resources(visit, form)?;
     let state = visit.state();
     let content = opened(visit, token, Kind::Refresh).ok_or(Fail::grant())?;
     let tried = |known: Option<&Grant>| Tried {
@@ -276,6 +275,25 @@ async fn refresh<E: Env>(
     if known.client.as_deref() != Some(client.id.as_str()) {
         return Err(refused(visit, client, &authz::Error::Foreign, &tried(Some(&known))));
     }
+    let settings = visit.settings;
+    let command = |narrowed| Command::Refresh {
+        grant: content.grant,
+        counter: content.serial,
+        client: Some(client.id.clone()),
+        narrowed,
+        most: Some(NARROWED_MAX),
+        idle: settings.refresh_idle,
+        life: settings.access_token,
+        window: settings.reuse_interval,
+        now: visit.now(),
+    };
+    if known.is_rotated_out(content.serial, settings.reuse_interval, visit.now()) {
+        // Whatever else is wrong with the request: it is a theft, and ends the family.
+        let outcome = visit.ask(command(None)).await;
+        outcome.map_err(|error| refused(visit, client, &error, &tried(Some(&known))))?;
+        return Err(Fail::grant());
+    }
+    check_resources(visit, form)?;
     let wanted = match form.first("scope") {
         None => None,
         Some(text) => {
@@ -297,19 +315,7 @@ async fn refresh<E: Env>(
             (words != known.scopes).then_some(words)
         }
     };
-    let settings = visit.settings;
-    let command = Command::Refresh {
-        grant: content.grant,
-        counter: content.serial,
-        client: Some(client.id.clone()),
-        narrowed: wanted,
-        most: Some(NARROWED_MAX),
-        idle: settings.refresh_idle,
-        life: settings.access_token,
-        window: settings.reuse_interval,
-        now: visit.now(),
-    };
-    let outcome = visit.ask(command).await;
+    let outcome = visit.ask(command(wanted)).await;
     let outcome = outcome.map_err(|error| refused(visit, client, &error, &tried(Some(&known))))?;
     let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
     // A narrowed access token has a grant of its own; the refresh token stays the family's.

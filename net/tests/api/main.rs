@@ -75,6 +75,7 @@ mod registered;
 mod rerouted;
 mod resized;
 mod resolved;
+mod reused;
 mod rolled;
 mod scripts;
 mod search_shards;

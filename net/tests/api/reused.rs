@@ -1,0 +1,74 @@
+//! Refresh tokens that come a second time.
+
+use std::time::Duration;
+
+use env::{Clock, Env};
+use sim::Sim;
+
+use crate::browser::{Browser, fields, location};
+use crate::consented::stage;
+use crate::place::{Client, at, value, with_oauth_on};
+
+const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
+
+/// What `/token` answers: its status, and what a member of it says.
+async fn ask(
+    client: &mut Client,
+    app: &(String, String),
+    more: &str,
+) -> (u16, impl Fn(&str) -> String + use<>) {
+    client.authorize(None);
+    let form = format!("client_id={}&client_secret={}&{more}", app.0, app.1);
+    let answer = client.call_with("POST", "/token", &FORM, form.as_bytes()).await;
+    let told = value(&answer);
+    (answer.status, move |name: &str| at(&told, &[name]).as_str().unwrap_or_default().to_owned())
+}
+
+/// A first refresh token of a new consent.
+async fn first(client: &mut Client, app: &(String, String)) -> String {
+    let mut browser = Browser::default();
+    let (_, page) = browser.consent(client, "ann", &app.0, "index:a-*:read").await;
+    let mut form = fields(&page, "/consent");
+    let chosen = [("scope", "index:a-*:read"), ("decision", "allow")];
+    form.extend(chosen.map(|(a, b)| (a.into(), b.into())));
+    let led = location(&browser.post(client, "/consent", &form).await);
+    let code = led.split_once("code=").expect("a code").1.split('&').next().expect("a text");
+    let (status, told) =
+        ask(client, app, &format!("grant_type=authorization_code&code={code}")).await;
+    assert_eq!(status, 200);
+    told("refresh_token")
+}
+
+/// With a scope that was not granted, or somebody else's resource, a token that was rotated out was no theft: its
+/// family lived on.
+#[test]
+fn a_second_use_ends_the_family_whatever_else_is_wrong() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        for (wrong, error) in [
+            ("", ""),
+            ("&scope=index%3Ab-*%3Aread", "invalid_scope"),
+            ("&scope=%22", "invalid_scope"),
+            ("&resource=https%3A%2F%2Fother.example", "invalid_target"),
+        ] {
+            let old = first(&mut client, &app).await;
+            let refresh = |token: &str| format!("grant_type=refresh_token&refresh_token={token}");
+            if !wrong.is_empty() {
+                // One that is good is not used up by what is wrong.
+                let (status, told) = ask(&mut client, &app, &(refresh(&old) + wrong)).await;
+                assert_eq!((status, told("error").as_str()), (400, error), "{wrong}");
+            }
+            let (status, new) = ask(&mut client, &app, &refresh(&old)).await;
+            assert_eq!(status, 200, "{wrong}");
+            env.clock().sleep(Duration::from_secs(4)).await;
+            let (status, told) = ask(&mut client, &app, &(refresh(&old) + wrong)).await;
+            assert_eq!((status, told("error").as_str()), (400, "invalid_grant"), "{wrong}");
+            let (status, _) = ask(&mut client, &app, &refresh(&new("refresh_token"))).await;
+            assert_eq!(status, 400, "{wrong}");
+            client.authorize(Some(&format!("Bearer {}", new("access_token"))));
+            assert_eq!(client.call("GET", "/a-1/_search", "").await.status, 401, "{wrong}");
+        }
+    });
+}
