@@ -48,6 +48,7 @@ use std::time::Duration;
 
 use engine::Left;
 use env::budget::Taken;
+use env::leftovers::Leaving;
 use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
 use http::{Fault, Method, Version};
@@ -106,6 +107,9 @@ const COME: Duration = Duration::from_millis(100);
 
 /// What a connection's place in memory holds of its buffers, as [`CONNECTION_BYTES`] was measured.
 const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
+
+/// An answer of more bytes goes elsewhere when it is written: a core is not held to give its pages back.
+const LARGE_BYTES: usize = 1 << 20;
 
 /// No more of a piece is copied at a time while it is written.
 const COPIED_BYTES_MAX: usize = 128 * 1024;
@@ -375,14 +379,17 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     }
 
     /// Appends one answer; a large body goes out from its own place.
-    async fn append(&mut self, reply: Reply, manner: Manner) -> Result<(), Gone> {
+    async fn append(&mut self, mut reply: Reply, manner: Manner) -> Result<(), Gone> {
         reply.write_head(&mut self.out, manner.close || reply.close, manner.keep_alive);
         if !manner.bare {
             if reply.body.len() > self.write_bytes() {
+                let body = (std::mem::take(&mut reply.body), reply.memory.take());
+                let body = Leaving::new(body, |(body, _)| body.capacity() > LARGE_BYTES);
                 self.write_out().await?;
-                let counted = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
-                let uncounted = reply.body.capacity().saturating_sub(counted);
-                return self.write(&reply.body, uncounted).await;
+                let (body, memory) = &*body;
+                let counted = memory.as_ref().map_or(0, |memory| memory.bytes());
+                let uncounted = body.capacity().saturating_sub(counted);
+                return self.write(body, uncounted).await;
             }
             self.out.extend_from_slice(&reply.body);
         }
@@ -458,6 +465,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             match until(door.env.clock(), timer, deadline, writing).await {
                 Some(Some(Ok(()))) => {}
                 Some(Some(Err(_)) | None) | None => return Err(Gone),
+            }
+            // Who takes an answer as fast as it comes makes no piece wait: the core is others', too.
+            if bytes.len() > piece_bytes {
+                door.env.spawn().yield_if_needed().await;
             }
         }
         Ok(())

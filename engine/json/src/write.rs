@@ -26,6 +26,11 @@ impl<'a> Writer<'a> {
         self.out
     }
 
+    /// What is written so far, to be moved to where there is more room: it must come back as it was.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
     /// Makes room for so many bytes more: what is long does not move time and again as it grows.
     pub fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes);

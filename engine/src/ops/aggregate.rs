@@ -210,8 +210,15 @@ impl<E: Env> Core<E> {
         (shards, watched): (&mut Shards, &mut Watched<E>),
         memory: &mut Option<Taken>,
     ) -> Result<()> {
+        let wants =
+            |target: &Target| matches!(&target.state, State::Planned(.., tops) if !tops.is_empty());
+        if !targets.iter().any(wants) {
+            return Ok(());
+        }
         let mut inside: Vec<InsidePlans> = Vec::new();
         for hits in hits_mut(aggs) {
+            self.env.spawn().yield_if_needed().await;
+            let Some(hits) = hits else { continue };
             let winners = std::mem::take(&mut hits.winners);
             // A list that grows keeps room for four where there is one.
             hits.hits.reserve_exact(winners.len());

@@ -40,7 +40,12 @@ impl Open {
 
 /// `"aggregations":{…}`. Each value goes when it is written, and others have their turn between: ten thousand buckets
 /// with documents held a core for 50 ms, a good part of it to give them back.
-pub async fn aggregations(writer: &mut Writer<'_>, aggs: Answer, how: How, pause: &impl AsyncFn()) {
+pub async fn aggregations(
+    writer: &mut Writer<'_>,
+    aggs: Answer,
+    how: How,
+    pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
+) {
     writer.key("aggregations").begin_object();
     // Its client may leave in the middle.
     let open = vec![Open::Object(aggs.stay().into_iter())];
@@ -112,7 +117,7 @@ async fn documents(
     found: Hits,
     how: How,
     paused: &mut Paused,
-    pause: &impl AsyncFn(),
+    pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
 ) {
     let result = SearchResult {
         total: Some(Total { value: found.total, relation: Relation::Eq }),
@@ -152,7 +157,7 @@ mod tests {
         let mut writer = Writer::new(&mut out);
         writer.begin_object();
         let aggs = vec![(Name::Typed("sterms", "t".into()), terms)];
-        let written = aggregations(&mut writer, Out::leaving(aggs), how, &async || {});
+        let written = aggregations(&mut writer, Out::leaving(aggs), how, &async |written| written);
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(pin!(written).poll(&mut context), Poll::Ready(()), "nothing waits");
         writer.end_object();
@@ -172,7 +177,7 @@ mod tests {
             let mut out = Vec::new();
             let mut writer = Writer::new(&mut out);
             writer.begin_object();
-            let pause = async || std::future::pending().await;
+            let pause = async |_| std::future::pending().await;
             {
                 let written = aggregations(&mut writer, Out::leaving(aggs), How::default(), &pause);
                 let mut context = Context::from_waker(Waker::noop());

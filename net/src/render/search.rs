@@ -34,10 +34,15 @@ impl Paused {
         Self(writer.written().len())
     }
 
-    /// Pauses, where enough was written since.
-    pub(super) async fn pause(&mut self, writer: &Writer<'_>, pause: &impl AsyncFn()) {
+    /// Pauses, where enough was written since. `pause` has what was written meanwhile, and gives it back.
+    pub(super) async fn pause(
+        &mut self,
+        writer: &mut Writer<'_>,
+        pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
+    ) {
         if writer.written().len() - self.0 > BYTES_AT_ONCE {
-            pause().await;
+            let written = std::mem::take(writer.buffer());
+            *writer.buffer() = pause(written).await;
             self.0 = writer.written().len();
         }
     }
@@ -49,7 +54,7 @@ pub async fn answer(
     writer: &mut Writer<'_>,
     reply: SearchReply,
     manner: Manner<'_>,
-    pause: &impl AsyncFn(),
+    pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
 ) {
     writer.begin_object();
     members(writer, reply, manner, pause).await;
@@ -61,7 +66,7 @@ pub async fn members(
     writer: &mut Writer<'_>,
     mut reply: SearchReply,
     manner: Manner<'_>,
-    pause: &impl AsyncFn(),
+    pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
 ) {
     if let Some(id) = &reply.scroll_id {
         writer.field_str("_scroll_id", id);
@@ -318,7 +323,7 @@ mod tests {
         let mut out = Vec::new();
         {
             let mut writer = Writer::new(&mut out);
-            let made = pin!(answer(&mut writer, reply.clone(), manner, &async || {}));
+            let made = pin!(answer(&mut writer, reply.clone(), manner, &async |written| written));
             assert!(made.poll(&mut Context::from_waker(Waker::noop())).is_ready());
         }
         String::from_utf8(out).expect("UTF-8")
@@ -369,7 +374,10 @@ mod tests {
             let (mut out, turns) = (Vec::new(), Cell::new(0));
             {
                 let mut writer = Writer::new(&mut out);
-                let pause = async || turns.set(turns.get() + 1);
+                let pause = async |written| {
+                    turns.set(turns.get() + 1);
+                    written
+                };
                 let made = pin!(answer(&mut writer, reply(vec![hit; hits]), MANNER, &pause));
                 assert!(made.poll(&mut Context::from_waker(Waker::noop())).is_ready());
             }

@@ -21,6 +21,7 @@ mod health_report;
 mod index_stats;
 mod indices;
 mod info;
+mod long_answer;
 mod mapping;
 mod monitor;
 mod multi_get;

@@ -9,6 +9,7 @@ use json::{Object, Value, Writer};
 use super::document::{
     preference, routing, source_filter, source_of_body, stored_fields, version_type,
 };
+use super::long_answer;
 use crate::call::Call;
 use crate::fail;
 use crate::render::document;
@@ -38,7 +39,7 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let gotten = call.core.multi_get(call.gate, &requests).await;
     // The answer repeats them.
     let room = call.core.room("documents", gotten.memory.as_ref().map_or(0, Taken::bytes))?;
-    let mut body = Vec::with_capacity(256 + room.bytes());
+    let mut body = long_answer::place(room.bytes());
     let mut writer = Writer::new(&mut body);
     writer.begin_object().key("docs").begin_array();
     let mut rounds = Rounds::default();

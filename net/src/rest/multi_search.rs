@@ -12,6 +12,7 @@ use env::{Bytes, Clock, Env, Spawn};
 use json::{Value, Writer};
 use mapping::types::boolean;
 
+use super::long_answer;
 use crate::call::Call;
 use crate::fail;
 use crate::render::search::{self as render, Manner};
@@ -22,14 +23,14 @@ const CONCURRENT: usize = 8;
 
 /// `GET|POST /_msearch`, `/{index}/_msearch`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    multi_search_by(call, async |line| Ok(line)).await
+    multi_search_by(call, async |search| Ok(search.body.clone())).await
 }
 
-/// Several searches, each line made one by `make`; a line that it refuses for what the request lacks
+/// Several searches, the body of each made by `make`; a line that it refuses for what the request lacks
 /// fails all of them, any other its own search alone.
 pub(super) async fn multi_search_by<E: Env>(
     call: &Call<'_, E>,
-    make: impl AsyncFn(Bytes) -> Result<Bytes>,
+    make: impl AsyncFn(&SearchCall) -> Result<Bytes>,
 ) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
@@ -53,7 +54,7 @@ pub(super) async fn multi_search_by<E: Env>(
     }
     let mut failed: Vec<Option<Error>> = Vec::with_capacity(asked.len());
     for search in &mut asked {
-        match make(search.body.clone()).await {
+        match make(search).await {
             Ok(body) => search.body = body,
             Err(error) if error.kind == "action_request_validation_exception" => return Err(error),
             Err(error) => {
@@ -91,6 +92,9 @@ pub(super) async fn multi_search_by<E: Env>(
     Ok(answer(call, took, (replies, room.bytes()), total_as_int).await.counted(room))
 }
 
+/// What is written around an error, at most.
+const ERROR_BYTES: usize = 64;
+
 async fn answer<E: Env>(
     call: &Call<'_, E>,
     took: Duration,
@@ -101,8 +105,17 @@ async fn answer<E: Env>(
     // It was looked at when the request was routed.
     let typed_keys = call.params.flag("typed_keys", false).unwrap_or(false);
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    let pause = async || call.core.env().spawn().yield_if_needed().await;
-    let mut body = Vec::with_capacity(256 + bytes);
+    let pause = async |written| long_answer::pause(call.core.env(), written).await;
+    let told = |error: &Error| {
+        let mut text = Vec::new();
+        fail::whole(&mut Writer::new(&mut text), error, call.trace);
+        (error.status, text)
+    };
+    let replies: Vec<_> =
+        replies.into_iter().map(|reply| reply.map_err(|error| told(&error))).collect();
+    let errors = replies.iter().filter_map(|reply| reply.as_ref().err());
+    let bytes = errors.fold(bytes, |bytes, (_, text)| bytes + ERROR_BYTES + text.len());
+    let mut body = long_answer::place(bytes);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_u64("took", took.as_millis() as u64);
     writer.key("responses").begin_array();
@@ -113,10 +126,8 @@ async fn answer<E: Env>(
                 render::members(&mut writer, reply, manner, &pause).await;
                 writer.field_u64("status", 200);
             }
-            Err(error) => {
-                writer.key("error");
-                fail::whole(&mut writer, &error, call.trace);
-                writer.field_u64("status", u64::from(error.status));
+            Err((status, error)) => {
+                writer.key("error").raw(&error).field_u64("status", u64::from(status));
             }
         }
         writer.end_object();

@@ -4,10 +4,11 @@ use engine::ops::IndicesOptions;
 use engine::ops::scroll::MomentCall;
 use engine::ops::search::KeepAlive;
 use engine::{Error, Result};
-use env::{Env, Spawn};
+use env::Env;
 use json::Value;
 
 use super::document::preference;
+use super::long_answer;
 use crate::call::Call;
 use crate::fail;
 use crate::params;
@@ -31,10 +32,10 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // The answer repeats the hits.
     let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
     let room = call.core.room("fetched_hits", bytes)?;
-    let mut body = Vec::with_capacity(256 + bytes);
+    let mut body = long_answer::place(bytes);
     let node = call.core.shared().config.info.id.as_str();
     let manner = Manner { total_as_int, typed_keys: false, node, trace: call.trace };
-    let pause = async || call.core.env().spawn().yield_if_needed().await;
+    let pause = async |written| long_answer::pause(call.core.env(), written).await;
     render::answer(&mut json::Writer::new(&mut body), reply, manner, &pause).await;
     Ok(Reply::json(200, body).counted(room))
 }

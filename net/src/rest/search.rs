@@ -3,10 +3,11 @@
 use engine::ops::IndicesOptions;
 use engine::ops::search::SearchCall;
 use engine::{Error, Result};
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Env};
 use search::dsl::{COUNT_PARAMS, SEARCH_PARAMS};
 
 use super::document::preference;
+use super::long_answer;
 use crate::call::Call;
 use crate::fail;
 use crate::render::search::{self as render, Manner};
@@ -33,11 +34,11 @@ pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> 
     // The answer repeats the hits.
     let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
     let room = call.core.room("fetched_hits", bytes)?;
-    let mut body = Vec::with_capacity(256 + bytes);
+    let mut body = long_answer::place(bytes);
     let node = call.core.shared().config.info.id.as_str();
     let typed_keys = call.params.flag("typed_keys", false)?;
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    let pause = async || call.core.env().spawn().yield_if_needed().await;
+    let pause = async |written| long_answer::pause(call.core.env(), written).await;
     render::answer(&mut json::Writer::new(&mut body), reply, manner, &pause).await;
     Ok(Reply::json(200, body).counted(room))
 }

@@ -1,5 +1,6 @@
 //! From what slices found to what is shown.
 
+use std::slice;
 use std::sync::Arc;
 
 use super::background;
@@ -7,7 +8,7 @@ use super::bound::{BoundAgg, What};
 use super::cut::{self, Limit};
 use super::partial::{Bucket, Partial, Partials};
 use super::pipeline;
-use super::shape::{self, Answer, Fields, Hits, Out};
+use super::shape::{self, Answer, Fields, Hits, Name, Out};
 use super::spec::{Agg, Aggs, Kind};
 use script::Context;
 
@@ -81,21 +82,46 @@ fn set_target(target: u32, partial: &mut Partial) {
     }
 }
 
-/// Documents to fetch, wherever they stand.
-pub fn hits_mut(fields: &mut Fields) -> Vec<&mut Hits> {
-    let mut found = Vec::new();
-    for (_, out) in fields {
-        gather(out, &mut found);
-    }
-    found
+/// Documents to fetch, wherever they stand; `None` between them, after each few values that are none: of ten thousand
+/// buckets others have their turn meanwhile.
+pub fn hits_mut(fields: &mut Fields) -> HitsMut<'_> {
+    HitsMut(vec![Open::Object(fields.iter_mut())])
 }
 
-fn gather<'a>(out: &'a mut Out, found: &mut Vec<&'a mut Hits>) {
-    match out {
-        Out::Hits(hits) => found.push(hits),
-        Out::List(list) => list.iter_mut().for_each(|out| gather(out, found)),
-        Out::Object(fields) => fields.iter_mut().for_each(|(_, out)| gather(out, found)),
-        _ => {}
+/// See [`hits_mut`].
+#[derive(Debug)]
+pub struct HitsMut<'a>(Vec<Open<'a>>);
+
+/// What has not been looked through yet of a list or an object.
+#[derive(Debug)]
+enum Open<'a> {
+    List(slice::IterMut<'a, Out>),
+    Object(slice::IterMut<'a, (Name, Out)>),
+}
+
+/// So many values are looked at in a few microseconds.
+const VALUES_AT_ONCE: usize = 256;
+
+impl<'a> Iterator for HitsMut<'a> {
+    type Item = Option<&'a mut Hits>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        for _ in 0..VALUES_AT_ONCE {
+            let out = match self.0.last_mut()? {
+                Open::List(list) => list.next(),
+                Open::Object(fields) => fields.next().map(|(_, out)| out),
+            };
+            match out {
+                Some(Out::Hits(hits)) => return Some(Some(hits)),
+                Some(Out::List(list)) => self.0.push(Open::List(list.iter_mut())),
+                Some(Out::Object(fields)) => self.0.push(Open::Object(fields.iter_mut())),
+                Some(_) => {}
+                None => {
+                    self.0.pop();
+                }
+            }
+        }
+        Some(None)
     }
 }
 

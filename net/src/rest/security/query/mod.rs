@@ -169,10 +169,8 @@ async fn aggregations<E: Env>(
     let mut text = Vec::new();
     let mut writer = Writer::new(&mut text);
     writer.begin_object();
-    crate::render::aggs::aggregations(&mut writer, found, how, &async || {
-        spawn.yield_if_needed().await;
-    })
-    .await;
+    let pause = async |written| crate::rest::long_answer::pause(call.core.env(), written).await;
+    crate::render::aggs::aggregations(&mut writer, found, how, &pause).await;
     writer.end_object();
     page.add_members(&text)
 }
