@@ -17,6 +17,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use env::reply::Reply;
 use json::{Object, Value};
 
+use crate::token::text::masked;
+
 /// Lines that may wait for the writer.
 pub const WAITING_MAX: usize = 100_000;
 
@@ -266,8 +268,9 @@ fn cleaned(values: &[String]) -> Vec<Value> {
     told
 }
 
-/// A value without control characters, and what is missing of it where it is longer than `max`.
+/// A value without control characters and tokens, and what is missing of it where it is longer than `max`.
 fn clean(value: &str, max: usize) -> String {
+    let value = &*masked(value);
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let mut rest = value.chars();
     let mut kept: String = rest.by_ref().take(max).map(plain).collect();
@@ -348,6 +351,23 @@ mod tests {
         let agent = format!("{}… [3976 characters more]", &long[..1024]);
         assert_eq!(value.get("agent").and_then(Value::as_str), Some(agent.as_str()));
         assert_eq!(value.get("timestamp").and_then(Value::as_u64), Some(7));
+    }
+
+    /// A token in a path, as a name or in a header that is none of its places stood in the log whole.
+    #[test]
+    fn a_line_holds_no_token_wherever_it_came_from() {
+        let (audit, lines) = Audit::new(false);
+        let token = crate::token::text::write(crate::token::Kind::Access, &[7; 32]);
+        let path = format!("/_search/scroll/{token}?pretty");
+        audit.note_lists(
+            7,
+            "x",
+            "ok",
+            &[("path", &path), ("user", &token)],
+            &[("names", std::slice::from_ref(&token))],
+        );
+        let line = text(lines.try_recv().expect("a line"));
+        assert!(!line.contains(&token) && line.contains("/_search/scroll/core_at_"), "{line}");
     }
 
     /// All callbacks of an application were one value, and what stood behind its 1024th character was cut

@@ -3,6 +3,8 @@
 //! The prefix makes leaked tokens greppable; the checksum (the first 30 bits of SHA-256 over all
 //! characters before it, in base32) lets junk be refused without a look-up.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest;
@@ -20,6 +22,7 @@ pub fn is_prefix(text: &str) -> bool {
 
 const PREFIX_CHARACTERS_MAX: usize = 16;
 
+const KIND_CHARACTERS: usize = 2;
 const BODY_CHARACTERS: usize = 43;
 const CHECK_CHARACTERS: usize = 6;
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -88,6 +91,35 @@ pub fn read_as(prefix: &str, text: &str) -> Option<TokenText> {
     Some(TokenText { kind, body })
 }
 
+/// A text for logs: of each token in it, whatever it begins with, its kind and the first 8 bytes of its SHA-256 in hex,
+/// by which whoever has the token finds it again.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let mut masked = String::new();
+    let (mut kept, mut from) = (0, 0);
+    while let Some(found) = text.get(from..).and_then(|rest| rest.find('_')) {
+        let at = from + found + 1;
+        from = at;
+        let end = at + BODY_CHARACTERS + CHECK_CHARACTERS;
+        let starts = kept.max(at.saturating_sub(PREFIX_CHARACTERS_MAX + KIND_CHARACTERS + 1))
+            ..at.saturating_sub(KIND_CHARACTERS + 1);
+        let is_token = |start: &usize| {
+            let prefix = text.get(*start..at - KIND_CHARACTERS - 1);
+            let token = text.get(*start..end);
+            prefix.zip(token).is_some_and(|(prefix, token)| read_as(prefix, token).is_some())
+        };
+        if let Some(start) = starts.into_iter().find(is_token) {
+            let hash = digest::digest(&digest::SHA256, &text.as_bytes()[start..end]);
+            masked.push_str(&text[kept..at]);
+            masked.push_str(&crate::form::hex(&hash.as_ref()[..8]));
+            (kept, from) = (end, end);
+        }
+    }
+    match kept {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(masked + &text[kept..]),
+    }
+}
+
 fn checksum(text: &str) -> String {
     let digest = digest::digest(&digest::SHA256, text.as_bytes());
     let first = digest.as_ref().first_chunk().expect("a SHA-256 has 32 bytes");
@@ -116,6 +148,25 @@ mod tests {
         assert!(text.starts_with("acme_at_") && read_as("acme_", &text).is_some());
         assert_eq!(read(&text), None);
         assert!(is_prefix("acme_") && !is_prefix("") && !is_prefix("a-b"));
+    }
+
+    #[test]
+    fn a_token_in_a_text_is_masked_whatever_it_begins_with() {
+        for prefix in [PREFIX, "acme", "x", "sixteen_letters_"] {
+            let token = write_as(prefix, Kind::Refresh, &[0xfb; 32]);
+            let hash = digest::digest(&digest::SHA256, token.as_bytes());
+            let shown = format!("{prefix}rt_{}", crate::form::hex(&hash.as_ref()[..8]));
+            for (before, after) in
+                [("", ""), ("/_search/é_", "?a_b"), ("core_at_", "_"), ("__", "x")]
+            {
+                let once = format!("{before}{token}{after}");
+                assert_eq!(masked(&once), format!("{before}{shown}{after}"));
+                assert_eq!(masked(&once.repeat(2)), format!("{before}{shown}{after}").repeat(2));
+            }
+        }
+        for plain in ["", "_", "a_b", "core_at_", "core_at_x", "é_é", &"_".repeat(200)] {
+            assert_eq!(masked(plain), plain);
+        }
     }
 
     #[test]
