@@ -28,6 +28,7 @@ fn with_device() -> State {
     let device = Device::new(Hash([3; 32]), "BCDFGHJK".into(), "c1".into(), Vec::new(), 0);
     let state = apply(&state, &Command::PutDevice { device, now: 0 }).0;
     let decide = Command::DecideDevice {
+        without_refresh: None,
         by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),
@@ -190,6 +191,7 @@ fn a_device_that_comes_too_late_is_told_so_for_a_while() {
     is_same_from_disk(&state);
     assert_eq!(apply(&state, &poll(700_001)).1, Outcome::Wait(Waiting::Expired));
     let decide = Command::DecideDevice {
+        without_refresh: None,
         by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),

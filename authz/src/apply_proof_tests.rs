@@ -255,6 +255,7 @@ fn a_decision_counts_only_where_client_and_session_still_may() {
             now: 1,
         },
         Command::DecideDevice {
+            without_refresh: None,
             user_code: "BCDFGHJK".into(),
             user: "ann".into(),
             uid,

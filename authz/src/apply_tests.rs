@@ -70,6 +70,7 @@ fn code(state: &State, n: u8) -> Code {
         end: 60_000,
         spent: None,
         burnt: false,
+        without_refresh: None,
     }
 }
 
@@ -380,6 +381,7 @@ fn a_device_is_let_in_once() {
         now,
     };
     let decide = |scopes, now| Command::DecideDevice {
+        without_refresh: None,
         by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),

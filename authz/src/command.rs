@@ -392,6 +392,8 @@ choice! {
             uid: u64,
             /// What is granted; none refuses.
             scopes: Option<Vec<String>>,
+            /// It was asked to keep access, and may not; see [`crate::record::grant::Device`].
+            without_refresh: Option<bool>,
             /// As with `Decide`.
             by: Option<Proof>,
             /// When.

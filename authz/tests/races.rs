@@ -61,6 +61,7 @@ async fn prepare(keeper: &Keeper) {
         end: 60_000,
         spent: None,
         burnt: false,
+        without_refresh: None,
     };
     let decide = Command::Decide {
         by: None,
@@ -151,8 +152,15 @@ async fn allowed_device(keeper: &Keeper) {
     keeper.ask(Command::PutDevice { device, now: 1 }).await.expect("kept");
     let scopes = Some(vec!["self".into()]);
     let (user_code, uid) = ("BCDFGHJK".into(), user.uid);
-    let decide =
-        Command::DecideDevice { by: None, user_code, user: "ann".into(), uid, scopes, now: 2 };
+    let decide = Command::DecideDevice {
+        without_refresh: None,
+        by: None,
+        user_code,
+        user: "ann".into(),
+        uid,
+        scopes,
+        now: 2,
+    };
     keeper.ask(decide).await.expect("allowed");
 }
 
@@ -182,6 +190,7 @@ fn one_of_those_who_race_for_a_device_code_wins() {
             assert_eq!(won, 1, "{outcomes:?}");
             assert_eq!(keeper.state().grants.len(), 1);
             let decided = Command::DecideDevice {
+                without_refresh: None,
                 by: None,
                 user_code: "BCDFGHJK".into(),
                 user: "ann".into(),

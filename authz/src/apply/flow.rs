@@ -190,7 +190,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.put_device(Arc::new(device.clone()));
             Outcome::Created
         }
-        Command::DecideDevice { user_code, user, uid, scopes, by, now } => {
+        Command::DecideDevice { user_code, user, uid, scopes, without_refresh, by, now } => {
             if has_lapsed(state, by.as_ref()) {
                 return lapsed();
             }
@@ -210,6 +210,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
                     user: Some(user.clone()),
                     uid: *uid,
                     scopes: scopes.clone(),
+                    without_refresh: *without_refresh,
                     ..(*device).clone()
                 },
             };
@@ -471,7 +472,8 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         state.codes.insert(*code, Arc::new(Code { burnt: true, ..(*known).clone() }));
         return invalid();
     }
-    let end = if *refreshes { now + absolute } else { now + life };
+    let refreshes = *refreshes && known.without_refresh != Some(true);
+    let end = if refreshes { now + absolute } else { now + life };
     let grant = Grant {
         id: number(state),
         kind: GrantKind::Oauth,
@@ -485,7 +487,7 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         last_used: Some(*now),
         last_address: address.clone(),
         code: Some(*code),
-        refreshes: *refreshes,
+        refreshes,
         counter: 0,
         rotated: *now,
         idle_end: (now + idle).min(end),
@@ -537,7 +539,8 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
     if !user.enabled || user.uid != known.uid {
         return invalid();
     }
-    let end = if *refreshes { now + absolute } else { now + life };
+    let refreshes = *refreshes && known.without_refresh != Some(true);
+    let end = if refreshes { now + absolute } else { now + life };
     let grant = Grant {
         id: 0,
         kind: GrantKind::Oauth,
@@ -551,7 +554,7 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         last_used: Some(*now),
         last_address: None,
         code: None,
-        refreshes: *refreshes,
+        refreshes,
         counter: 0,
         rotated: *now,
         idle_end: (now + idle).min(end),

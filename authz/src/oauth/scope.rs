@@ -33,6 +33,9 @@ pub const MONITOR: [(&str, &str); 5] = [
     ("cluster:monitor/xpack/license", "license"),
 ];
 
+/// The scope of refresh tokens.
+const OFFLINE: &str = "offline_access";
+
 /// Scopes in one list.
 const ENTRIES_MAX: usize = 50;
 
@@ -112,7 +115,7 @@ impl fmt::Display for Scope {
             Self::Index { pattern, action } => write!(f, "index:{pattern}:{}", action.as_str()),
             Self::Own => f.write_str("self"),
             Self::Monitor => f.write_str("cluster:monitor"),
-            Self::Offline => f.write_str("offline_access"),
+            Self::Offline => f.write_str(OFFLINE),
         }
     }
 }
@@ -123,7 +126,7 @@ impl Scope {
         match text {
             "self" => return Some(Self::Own),
             "cluster:monitor" => return Some(Self::Monitor),
-            "offline_access" => return Some(Self::Offline),
+            OFFLINE => return Some(Self::Offline),
             _ => {}
         }
         let (pattern, action) = text.strip_prefix("index:")?.rsplit_once(':')?;
@@ -290,6 +293,12 @@ pub fn wanted(action: &str, index: Option<&str>) -> Option<String> {
         found
     };
     is_pattern(index).then(|| format!("index:{index}:{}", found.as_str()))
+}
+
+/// Was `offline_access` asked for, and not granted? The owner unticked it: there is no refresh token.
+pub fn keeps_back(asked: &[String], granted: &[String]) -> Option<bool> {
+    let has = |scopes: &[String]| scopes.iter().any(|scope| scope == OFFLINE);
+    (has(asked) && !has(granted)).then_some(true)
 }
 
 #[cfg(test)]

@@ -165,6 +165,9 @@ record! {
         pub spent: Option<u64>,
         /// A wrong verifier or redirect burnt it.
         pub burnt: bool,
+        /// The owner was asked to let the application keep access while they are away (`offline_access`), and did not:
+        /// it gets no refresh token. None of such from before it was kept.
+        pub without_refresh: Option<bool>,
     }
 }
 
@@ -301,6 +304,9 @@ record! {
         pub polled: Option<u64>,
         /// When it ends.
         pub end: u64,
+        /// The owner was asked to let the application keep access while they are away (`offline_access`), and did not:
+        /// it gets no refresh token. None of such from before it was kept.
+        pub without_refresh: Option<bool>,
     }
 }
 
@@ -339,6 +345,7 @@ impl Device {
             interval: Self::INTERVAL_S,
             polled: None,
             end: created + Self::LIFE_MS,
+            without_refresh: None,
         }
     }
 }

@@ -375,7 +375,7 @@ pub async fn allow<E: Env>(
     by: By,
 ) -> Reply {
     let given = give(visit, pending, signed_in, scopes, details, by).await;
-    given.unwrap_or_else(|| visit.dead_request(403))
+    given.unwrap_or_else(|| visit.dead_request())
 }
 
 /// The same; none where that on whose word it was ends before it is done.
@@ -396,7 +396,7 @@ async fn give<E: Env>(
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
         return Some(deny(visit, pending, signed_in, why).await);
     }
-    let Some(client) = led_to(&state, pending) else { return Some(visit.dead_request(403)) };
+    let Some(client) = led_to(&state, pending) else { return Some(visit.dead_request()) };
     let code = visit.keys().write(Kind::Code, &visit.random());
     let seen = remember.filter(|_| details.is_empty() && may_remember(client, &pending.redirect));
     let consent = seen.map(|version| Consent {
@@ -407,6 +407,7 @@ async fn give<E: Env>(
         origin: redirect::origin(&pending.redirect),
         scopes: scopes.clone(),
     });
+    let without_refresh = scope::keeps_back(&pending.scopes, &scopes);
     let kept = Code {
         hash: visit.hash("code", &code),
         client: pending.client.clone(),
@@ -421,6 +422,7 @@ async fn give<E: Env>(
         end: now + visit.settings.code,
         spent: None,
         burnt: false,
+        without_refresh,
     };
     let granted = kept.scopes.join(" ");
     let facts = [("user", user.name.as_str()), ("client", &pending.client), ("scope", &granted)];
@@ -434,7 +436,7 @@ async fn give<E: Env>(
             answer::code(&pending.redirect, &code, opaque, issuer)
         }
         Err(authz::Error::Lapsed) => return None,
-        Err(authz::Error::Gone) => visit.dead_request(403),
+        Err(authz::Error::Gone) => visit.dead_request(),
         Err(_) => {
             let Refusal { error, description } = TEMPORARY;
             answer::error(&pending.redirect, error, description, opaque, issuer)
@@ -469,7 +471,7 @@ pub async fn deny<E: Env>(
     why: Denial,
 ) -> Reply {
     if led_to(&visit.state(), pending).is_none() {
-        return visit.dead_request(403);
+        return visit.dead_request();
     }
     let now = visit.now();
     let by = Some(signed_in.proof());
@@ -487,7 +489,7 @@ pub async fn deny<E: Env>(
             visit.note("consent_denied", "ok", &facts);
             answer::error(&pending.redirect, "access_denied", why.description(), opaque, issuer)
         }
-        Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(403),
+        Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(),
         Err(_) => visit.down(),
     }
 }

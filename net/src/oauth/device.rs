@@ -124,6 +124,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         user_code: code,
         user: signed_in.user.name.clone(),
         uid: signed_in.user.uid,
+        without_refresh: scope::keeps_back(&waiting.scopes, &given),
         scopes: allowed.then_some(given),
         by: Some(signed_in.proof()),
         now: visit.now(),

@@ -187,3 +187,54 @@ fn an_owner_lets_in_the_device_that_the_page_showed() {
         assert!(words(&answer).contains("Your device is connected"), "{}", words(&answer));
     });
 }
+
+/// They were passed over in silence, and the device asked for all that its client may have by itself.
+#[test]
+fn a_device_asks_for_no_details() {
+    with_oauth(|mut client| async move {
+        let who = stage(&mut client).await;
+        let details = "&authorization_details=%5B%7B%22type%22%3A%22index_access%22%7D%5D";
+        let told = begin(&mut client, &who, details).await;
+        assert_eq!(at(&told, &["error"]).as_str(), Some("invalid_authorization_details"));
+    });
+}
+
+/// As on the page of a browser: what is unticked there is not given.
+#[test]
+fn a_device_keeps_access_where_its_owner_left_that_ticked() {
+    let scope = "index:a-*:read";
+    for keeps in [true, false] {
+        with_oauth(|mut client| async move {
+            stage(&mut client).await;
+            client.authorize(Some(&basic("elastic", "secret")));
+            let kind = "urn:ietf:params:oauth:grant-type:device_code";
+            let device = json!({"client_name": "TV", "application_type": "native",
+                "scope": (format!("{scope} offline_access")), "grant_types": [kind, "refresh_token"]});
+            let made = client.good("POST", "/_oauth/client", &json::to_string(&device)).await;
+            let text = |told: &json::Value, key: &str| {
+                told.get(key).and_then(json::Value::as_str).unwrap_or_default().to_owned()
+            };
+            let (id, secret) = (text(&made, "client_id"), text(&made, "client_secret"));
+            let who = format!("client_id={id}&client_secret={secret}");
+            let begun = begin(&mut client, &who, &format!("&scope={scope}+offline_access")).await;
+            let mut browser = Browser::default();
+            browser.sign_in(&mut client, "ann", "/login").await;
+            let page = browser.ask(&mut client, "/device", &[]).await;
+            let mut form = fields(&page, "/device");
+            form.push(("user_code".into(), text(&begun, "user_code")));
+            let page = browser.post(&mut client, "/device", &form).await;
+            let mut form = fields(&page, "/device");
+            form.push(("decision".into(), "allow".into()));
+            let ticked = if keeps { &[scope, "offline_access"][..] } else { &[scope] };
+            form.extend(ticked.iter().map(|one| ("scope".into(), (*one).into())));
+            let done = browser.post(&mut client, "/device", &form).await;
+            assert_eq!(done.status, 200, "{}", words(&done));
+            let body =
+                format!("{who}&grant_type={kind}&device_code={}", text(&begun, "device_code"));
+            client.authorize(None);
+            let told = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
+            assert_eq!(told.status, 200, "{}", told.text());
+            assert_eq!(!text(&value(&told), "refresh_token").is_empty(), keeps);
+        });
+    }
+}

@@ -1,15 +1,18 @@
-//! Refresh tokens that come a second time.
+//! Refresh tokens: who gets one, and those that come a second time.
 
 use std::time::Duration;
 
 use env::{Clock, Env};
+use json::{Value, json};
 use sim::Sim;
 
-use crate::browser::{Browser, fields, location};
+use crate::browser::{Browser, basic, fields, location};
 use crate::consented::stage;
 use crate::place::{Client, at, value, with_oauth_on};
 
 const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
+
+const READ: &str = "index:a-*:read";
 
 /// What `/token` answers: its status, and what a member of it says.
 async fn ask(
@@ -21,16 +24,23 @@ async fn ask(
     let form = format!("client_id={}&client_secret={}&{more}", app.0, app.1);
     let answer = client.call_with("POST", "/token", &FORM, form.as_bytes()).await;
     let told = value(&answer);
-    (answer.status, move |name: &str| at(&told, &[name]).as_str().unwrap_or_default().to_owned())
+    (answer.status, move |name: &str| {
+        told.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    })
 }
 
-/// A first refresh token of a new consent.
-async fn first(client: &mut Client, app: &(String, String)) -> String {
+/// A first refresh token of a new consent, where there is one: what is asked for, and what is ticked.
+async fn first(
+    client: &mut Client,
+    app: &(String, String),
+    asked: &str,
+    ticked: &[&str],
+) -> String {
     let mut browser = Browser::default();
-    let (_, page) = browser.consent(client, "ann", &app.0, "index:a-*:read").await;
+    let (_, page) = browser.consent(client, "ann", &app.0, asked).await;
     let mut form = fields(&page, "/consent");
-    let chosen = [("scope", "index:a-*:read"), ("decision", "allow")];
-    form.extend(chosen.map(|(a, b)| (a.into(), b.into())));
+    form.extend(ticked.iter().map(|scope| ("scope".into(), (*scope).into())));
+    form.push(("decision".into(), "allow".into()));
     let led = location(&browser.post(client, "/consent", &form).await);
     let code = led.split_once("code=").expect("a code").1.split('&').next().expect("a text");
     let (status, told) =
@@ -53,7 +63,7 @@ fn a_second_use_ends_the_family_whatever_else_is_wrong() {
             ("&scope=%22", "invalid_scope"),
             ("&resource=https%3A%2F%2Fother.example", "invalid_target"),
         ] {
-            let old = first(&mut client, &app).await;
+            let old = first(&mut client, &app, READ, &[READ]).await;
             let refresh = |token: &str| format!("grant_type=refresh_token&refresh_token={token}");
             if !wrong.is_empty() {
                 // One that is good is not used up by what is wrong.
@@ -69,6 +79,30 @@ fn a_second_use_ends_the_family_whatever_else_is_wrong() {
             assert_eq!(status, 400, "{wrong}");
             client.authorize(Some(&format!("Bearer {}", new("access_token"))));
             assert_eq!(client.call("GET", "/a-1/_search", "").await.status, 401, "{wrong}");
+        }
+    });
+}
+
+/// Who unticked "Keep access while you are away" gave a refresh token all the same.
+#[test]
+fn an_application_keeps_access_where_its_owner_left_that_ticked() {
+    let sim = Sim::new(1);
+    with_oauth_on(&sim, |mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let scope = format!("{READ} offline_access");
+        let body = json!({"client_name": "Keeper", "redirect_uris": ["https://app.example/cb"],
+            "grant_types": ["authorization_code", "refresh_token"], "scope": (scope.clone())});
+        let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let app = (text("client_id"), text("client_secret"));
+        for (asked, ticked, keeps) in [
+            (READ, &[READ][..], true),
+            (scope.as_str(), &[READ, "offline_access"], true),
+            (scope.as_str(), &[READ], false),
+        ] {
+            let token = first(&mut client, &app, asked, ticked).await;
+            assert_eq!(!token.is_empty(), keeps, "{asked}: {ticked:?}");
         }
     });
 }

@@ -220,6 +220,7 @@ async fn story(context: &Rc<Context>) {
         end,
         spent: None,
         burnt: false,
+        without_refresh: None,
     };
     let now = now_ms(context);
     let decide = Command::Decide {
