@@ -94,7 +94,10 @@ impl Reply {
         } else if keep_alive {
             answer.field("connection", b"keep-alive");
         }
-        answer.length(self.body.len());
+        match self.status {
+            204 => answer.end(),
+            _ => answer.length(self.body.len()),
+        }
     }
 }
 

@@ -75,6 +75,11 @@ impl<'a> Answer<'a> {
         self
     }
 
+    /// Ends the head of an answer that has no body by its status, and so no length of one (RFC 9110, section 8.6).
+    pub fn end(self) {
+        self.out.extend_from_slice(b"\r\n");
+    }
+
     /// Ends the head: the length of the body, then the empty line.
     pub fn length(self, length: usize) {
         self.out.extend_from_slice(b"content-length: ");

@@ -23,9 +23,9 @@ use crate::reply::Reply;
 
 /// `GET /consent`.
 pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
-    let Ok(form) = Form::parse(visit.query) else { return visit.dead_request(400) };
+    let Ok(form) = Form::parse(visit.query) else { return visit.dead_request() };
     let request = form.text("request");
-    let Some(pending) = pending(visit, request) else { return visit.dead_request(400) };
+    let Some(pending) = pending(visit, request) else { return visit.dead_request() };
     let Some(signed_in) = present(visit, &pending) else {
         return visit.see_other(&format!("/login?request={request}"));
     };
@@ -49,9 +49,9 @@ fn show<E: Env>(
     signed_in: &SignedIn,
 ) -> Reply {
     let state = visit.state();
-    let Some(client) = state.client(&pending.client) else { return visit.dead_request(400) };
+    let Some(client) = state.client(&pending.client) else { return visit.dead_request() };
     if !is_within(client, pending) {
-        return visit.dead_request(400);
+        return visit.dead_request();
     }
     let profile = &client.profile;
     let csrf = token(visit, signed_in, request, client.version);
@@ -234,7 +234,7 @@ fn swallows(pending: &Pending) -> bool {
 pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let Some(form) = visit.posted() else { return visit.foreign_form() };
     let request = form.text("request").to_owned();
-    let Some(pending) = pending(visit, &request) else { return visit.dead_request(403) };
+    let Some(pending) = pending(visit, &request) else { return visit.dead_request() };
     let Some(signed_in) = present(visit, &pending) else {
         return visit.see_other(&format!("/login?request={request}"));
     };
@@ -247,7 +247,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
         "allow" => {
             let state = visit.state();
             let client = state.client(&pending.client).filter(|it| is_within(it, &pending));
-            let Some(client) = client else { return visit.dead_request(403) };
+            let Some(client) = client else { return visit.dead_request() };
             if client.version != seen {
                 return changed(visit);
             }

@@ -32,10 +32,10 @@ struct Way<'a> {
 
 /// `GET /login`.
 pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
-    let Ok(form) = Form::parse(visit.query) else { return visit.dead_request(400) };
+    let Ok(form) = Form::parse(visit.query) else { return visit.dead_request() };
     let request = form.text("request").to_owned();
     if !request.is_empty() && pending(visit, &request).is_none() {
-        return visit.dead_request(400);
+        return visit.dead_request();
     }
     let hint =
         pending(visit, &request).and_then(|pending| pending.hint.clone()).unwrap_or_default();
@@ -112,7 +112,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
         return visit.foreign_form();
     }
     if form.repeated(&[]).is_some() || (!request.is_empty() && pending(visit, &request).is_none()) {
-        return visit.dead_request(403);
+        return visit.dead_request();
     }
     let way = Way { request: &request, code: device::code_in(&form) };
     let (name, password) = (form.text("username"), form.text("password"));

@@ -15,7 +15,7 @@ use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::limit::Of;
-use super::token::{DEVICE, check_resources, form, without_proof};
+use super::token::{DEVICE, check_resources, form, without_details, without_proof};
 use super::visit::Visit;
 use crate::reply::Reply;
 
@@ -105,6 +105,7 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     if !client.client.may(DEVICE) {
         return Err(Fail::new("unauthorized_client", "This client may not use the device grant"));
     }
+    without_details(&form)?;
     const SCOPE: Fail =
         Fail::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
     let scopes = match form.first("scope") {

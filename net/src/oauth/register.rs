@@ -389,7 +389,10 @@ fn changed<E: Env>(
     };
     account_of::give_back(&mut changed);
     let mut secret = None;
-    if changed.profile.confidential && changed.secrets.is_empty() {
+    if !changed.profile.confidential {
+        // Should it become confidential once more, it is given another one.
+        changed.secrets.clear();
+    } else if changed.secrets.is_empty() {
         let (shown, kept) = apps::secret(visit);
         changed.secrets = vec![kept];
         secret = Some(shown);

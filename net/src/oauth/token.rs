@@ -254,6 +254,17 @@ pub fn check_resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<(), 
     }
 }
 
+/// Where nobody is asked by a page there is nobody to show entries of `authorization_details` to.
+pub fn without_details(form: &Form) -> Result<(), Fail> {
+    match form.first("authorization_details") {
+        None => Ok(()),
+        Some(_) => Err(Fail::new(
+            "invalid_authorization_details",
+            "The authorization_details are taken by /authorize and /par alone",
+        )),
+    }
+}
+
 /// A refresh token.
 async fn refresh<E: Env>(
     visit: &Visit<'_, E>,
@@ -328,6 +339,7 @@ async fn refresh<E: Env>(
 
 /// A client that acts for itself.
 async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Result<Outcome, Fail> {
+    without_details(form)?;
     let record = &client.client;
     let is_service =
         record.profile.confidential && record.profile.application_type == ApplicationType::Service;
@@ -448,7 +460,7 @@ fn tokens<E: Env>(
     let mut body = Vec::with_capacity(320);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_str("access_token", &access).field_str("token_type", "Bearer");
-    writer.key("expires_in").u64(end.saturating_sub(now) / 1000);
+    writer.key("expires_in").u64(end.saturating_sub(now).div_ceil(1000));
     noted(visit, event, grant, &access);
     if family.refreshes {
         let content = Content { grant: family.id, end: 0, serial: family.counter };

@@ -402,10 +402,11 @@ impl<E: Env> Visit<'_, E> {
         .field("Retry-After", "1")
     }
 
-    /// The page for a request that is unknown, over, or decided already.
-    pub fn dead_request(&self, status: u16) -> Reply {
+    /// The page for a request that is unknown, over, or decided already: no address of such, and no form.
+    pub fn dead_request(&self) -> Reply {
+        let is_form = matches!(self.head.method(), http::Method::Post);
         self.problem(
-            status,
+            if is_form { 403 } else { 400 },
             "This request is over",
             "It took too long, was decided already, or belongs to another browser.",
             "Go back to the application and begin again.",

@@ -42,6 +42,8 @@ async fn enter(
     let answer = browser.post(client, action, &form).await;
     assert_eq!(answer.status, 204, "{}", answer.text());
     assert!(answer.body.is_empty());
+    // A status that has no body tells no length of it (RFC 9110, section 8.6).
+    assert_eq!(answer.field("content-length"), None);
     // Only from a page of ours.
     form.retain(|(name, _)| name != "csrf_token");
     assert_eq!(browser.post(client, action, &form).await.status, 403);

@@ -151,3 +151,32 @@ fn what_is_switched_off_is_not_there_by_any_method() {
         assert_eq!((answer.status, answer.field("allow")), (405, Some("POST")));
     });
 }
+
+/// A client that became a public one kept its secret, and had it once more when it went back.
+#[test]
+fn a_secret_ends_where_a_client_does_without() {
+    let set = [("oauth.registration.mode", "open")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let uris = vec!["https://a.example/cb"];
+        let made = register(&mut client, &json!({"redirect_uris": (uris.clone())})).await;
+        let (id, first) = (text(&made, "client_id"), text(&made, "client_secret"));
+        let own = format!("Bearer {}", text(&made, "registration_access_token"));
+        let mut secrets = vec![first];
+        for method in ["none", "client_secret_basic"] {
+            client.authorize(Some(&own));
+            let body = json!({"client_id": (id.clone()), "redirect_uris": (uris.clone()),
+                "token_endpoint_auth_method": method});
+            let place = format!("/register/{id}");
+            let changed = client.good("PUT", &place, &json::to_string(&body)).await;
+            secrets.extend(changed.get("client_secret").and_then(Value::as_str).map(str::to_owned));
+        }
+        let [first, second] = &secrets[..] else { panic!("{secrets:?}") };
+        assert_ne!(first, second);
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        for (secret, status) in [(first, 401), (second, 200)] {
+            client.authorize(Some(&basic(&id, secret)));
+            let answer = client.call_with("POST", "/revoke", &kind, b"token=x").await;
+            assert_eq!(answer.status, status, "{}", answer.text());
+        }
+    });
+}
