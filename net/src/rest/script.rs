@@ -1,11 +1,13 @@
 //! `_scripts`, `_script_context`, `_script_language`, and searches by template.
 
+use authz::principal::Via;
 use engine::ops::script::{Script, Source};
 use engine::{Error, Result};
 use env::{Bytes, Env};
 use json::Value;
 use search::dsl::SEARCH_PARAMS;
 
+use crate::admit::Caller;
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
@@ -205,6 +207,14 @@ pub(super) async fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         _ => body(call).await?,
     };
     let template = Template::parse(&body, id)?;
+    let is_stored = matches!(template.script.source, Source::Stored(_));
+    if is_stored
+        && let Caller::Known(known) = call.caller
+        && matches!(known.via(), Via::Oauth(_))
+    {
+        // No scope lets an application read what is stored there.
+        call.gate.cluster("cluster:admin/script/get")?;
+    }
     let text = template.render(call)?;
     let output = call.core.read_text(text, |text| fail::tree(text)).await?;
     Ok(call.json(200, |writer| {

@@ -595,3 +595,25 @@ fn a_filter_is_told_in_words_where_they_are_true() {
         }
     });
 }
+
+/// An application that may search showed itself any template, also one that is kept for the indices of others.
+#[test]
+fn an_application_reads_no_stored_template() {
+    with_oauth(|mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let script = r#"{"script":{"lang":"mustache","source":"{\"query\":{\"match_all\":{}}}"}}"#;
+        client.good("PUT", "/_scripts/kept", script).await;
+        let token = promised(&mut client, &app, "ann", "index:a-*:read").await.1.expect("some");
+        statuses(
+            &mut client,
+            &token,
+            &[("GET", "/_render/template/kept", 403), ("GET", "/_render/template/none", 403)],
+        )
+        .await;
+        let own = r#"{"source":{"query":{"match_all":{}}}}"#;
+        assert_eq!(client.call("POST", "/_render/template", own).await.status, 200);
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("GET", "/_render/template/kept", "").await;
+    });
+}

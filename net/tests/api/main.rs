@@ -91,6 +91,7 @@ mod taken_back;
 mod tells;
 mod templates;
 mod twins;
+mod unmeant;
 mod unseen;
 mod unserved;
 mod usage;

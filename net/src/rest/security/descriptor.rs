@@ -211,6 +211,10 @@ fn forbidden(query: &Value) -> Option<&'static str> {
                 Some("geoshape with indexed shapes")
             }
             "percolate" => Some("percolate"),
+            // A role means what stands in it, whatever others store.
+            "script" if value.get("id").or_else(|| value.at(&["script", "id"])).is_some() => {
+                Some("script with a stored script")
+            }
             _ => forbidden(value),
         }),
         Value::Array(items) => items.iter().find_map(forbidden),

@@ -249,6 +249,17 @@ pub(super) async fn granter<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Resu
         Error::validation(&[format!("[{field}] is required for grant_type [{kind}]")])
     };
     let kind = body.text("grant_type")?.unwrap_or_default();
+    let unsupported: &[&str] = match kind {
+        "password" => &["access_token"],
+        "access_token" => &["username", "password"],
+        _ => &[],
+    };
+    for field in unsupported {
+        if body.text(field)?.is_some_and(|text| !text.is_empty()) {
+            let reason = format!("[{field}] is not supported for grant_type [{kind}]");
+            return Err(Error::validation(&[reason]));
+        }
+    }
     match kind {
         "password" => {
             let user = body.text("username")?.ok_or_else(|| missing("username", kind))?;

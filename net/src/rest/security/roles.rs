@@ -233,9 +233,10 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         _ => {}
     }
+    templates.iter().try_for_each(check_template)?;
     match body.value("rules") {
         None => problems.push("role-mapping rules are missing".to_owned()),
-        Some(rules) => check_rules(rules, 20)?,
+        Some(rules) => check_rules(rules, "rules", 20)?,
     }
     let metadata = body.object("metadata")?.cloned().unwrap_or_default();
     if metadata.keys().any(|key| key.starts_with('_')) {
@@ -259,27 +260,67 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(value(200, &json!({"role_mapping": {"created": created}})))
 }
 
-/// Rules are `all`, `any`, `except` and `field`, one each.
-fn check_rules(rules: &Value, depth: usize) -> Result<()> {
-    let bad = |why: &str| Err(Error::parse(format!("failed to parse rules expression. {why}")));
-    let Some(depth) = depth.checked_sub(1) else { return bad("it is nested too deeply") };
-    let Some(object) = rules.as_object() else { return bad("expected an object") };
-    if object.len() != 1 {
-        return bad("expected one field");
+/// A role template is a `template` of a script, whose output has a `format`.
+fn check_template(given: &Value) -> Result<()> {
+    let body = Body::new(given, "role-mapping-template", &["template", "format"])?;
+    let bad = |why: String| Err(Error::parse(format!("[role-mapping-template] {why}")));
+    match body.text("format")? {
+        None | Some("string" | "json") => {}
+        Some(other) => return bad(format!("unsupported format [{other}]")),
     }
-    for (kind, body) in object.iter() {
-        match (kind, body) {
-            ("all" | "any", Value::Array(items)) => {
-                for item in items {
-                    check_rules(item, depth)?;
+    match body.value("template") {
+        Some(Value::String(_)) => Ok(()),
+        Some(script) if script.get("source").is_some() || script.get("id").is_some() => Ok(()),
+        Some(_) => bad("[template] must specify either [source] or [id]".to_owned()),
+        None => bad("Required [template]".to_owned()),
+    }
+}
+
+/// Rules are `all`, `any`, `except` and `field`, one each; `except` stands among those of `all` alone.
+fn check_rules(rules: &Value, within: &str, depth: usize) -> Result<()> {
+    let bad = |why: String| Err(Error::parse(format!("failed to parse rules expression. {why}")));
+    let Some(depth) = depth.checked_sub(1) else {
+        return bad("it is nested too deeply".to_owned());
+    };
+    let (kind, body) = only_member(rules, within)?;
+    match (kind, body) {
+        ("all" | "any", Value::Array(items)) => {
+            items.iter().try_for_each(|item| check_rules(item, kind, depth))
+        }
+        ("all" | "any", other) => {
+            bad(format!("expected [{kind}] to be an array but found [{}] instead", other.token()))
+        }
+        ("except", one) if within == "all" => check_rules(one, kind, depth),
+        ("except", _) => bad(format!("field [except] is not allowed within [{within}]")),
+        ("field", body) => {
+            let (_, values) = only_member(body, kind)?;
+            let values = values.as_array().unwrap_or(std::slice::from_ref(values));
+            match values.iter().find(|one| matches!(one, Value::Array(_) | Value::Object(_))) {
+                None => Ok(()),
+                Some(other) => {
+                    bad(format!("expected a field value but found [{}] instead", other.token()))
                 }
             }
-            ("except", one) => check_rules(one, depth)?,
-            ("field", Value::Object(_)) => {}
-            _ => return bad(&format!("field [{kind}] is not recognised in a rule")),
         }
+        _ => bad(format!("field [{kind}] is not recognised in object [{within}]")),
     }
-    Ok(())
+}
+
+/// The one member of an object of rules.
+fn only_member<'a>(value: &'a Value, name: &str) -> Result<(&'a str, &'a Value)> {
+    let bad = |why: String| Err(Error::parse(format!("failed to parse rules expression. {why}")));
+    let Some(object) = value.as_object() else {
+        return bad(format!(
+            "expected [{name}] to be an object but found [{}] instead",
+            value.token()
+        ));
+    };
+    let mut members = object.iter();
+    match (members.next(), members.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => bad(format!("object [{name}] does not contain any fields")),
+        (Some(_), Some(_)) => bad(format!("object [{name}] contains multiple fields")),
+    }
 }
 
 /// `GET /_security/role_mapping[/{name}]`.

@@ -75,7 +75,12 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             let made = mint(call, &desk, desk.principal, false).await?;
             made.ok_or_else(|| told(authz::Error::Lapsed))
         }
-        Some("refresh_token") => {
+        Some(kind @ "refresh_token") => {
+            for field in ["username", "password"] {
+                if body.value(field).is_some() {
+                    return invalid(unsupported(kind, field));
+                }
+            }
             let Some(token) = body.text("refresh_token")? else {
                 return invalid("refresh_token is missing".to_owned());
             };
