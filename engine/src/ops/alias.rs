@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cluster::{Alias, AliasAction, Command, Index, State};
 use env::{Env, Spawn};
+use json::Value;
 
 use super::reached::Reached;
 use super::widened::ByName;
@@ -463,13 +464,20 @@ fn missing(names: &[String], seen: &[String]) -> Vec<String> {
 
 /// 404 for aliases that are not there.
 pub fn aliases_missing<'a>(names: impl Iterator<Item = &'a String>) -> Error {
-    let mut names: Vec<&str> = names.map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
-    let list = names.join(",");
-    Error::new(404, "aliases_not_found_exception", format!("aliases [{list}] missing"))
+    let mut known: Vec<&str> = Vec::new();
+    for name in names {
+        if !known.contains(&name.as_str()) {
+            known.push(name);
+        }
+    }
+    let reason = format!("aliases [{}] missing", known.join(", "));
+    let id = match known[..] {
+        [one] => Value::from(one),
+        _ => known.into_iter().map(Value::from).collect(),
+    };
+    Error::new(404, "aliases_not_found_exception", reason)
         .with("resource.type", "aliases")
-        .with("resource.id", list)
+        .with("resource.id", id)
 }
 
 #[cfg(test)]

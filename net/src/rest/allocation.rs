@@ -233,14 +233,20 @@ fn disk_info<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, volume: &Volum
     };
     writer.key("cluster_info").begin_object().key("nodes").begin_object();
     writer.key(&info.id).begin_object().field_str("node_name", &info.name);
+    // A size: `name_bytes`, before it `name` where that is asked for (`human`).
+    let size = |writer: &mut Writer<'_>, name: &str, bytes: u64| {
+        if call.human {
+            writer.field_str(name, &units::bytes(bytes));
+        }
+        writer.field_u64(&format!("{name}_bytes"), bytes);
+    };
     for most in ["least_available", "most_available"] {
+        let path = call.core.shared().config.data.display().to_string();
+        writer.key(most).begin_object().field_str("path", &path);
+        size(writer, "total", volume.total_bytes);
+        size(writer, "used", used);
+        size(writer, "free", volume.available_bytes);
         writer
-            .key(most)
-            .begin_object()
-            .field_str("path", &call.core.shared().config.data.display().to_string())
-            .field_u64("total_bytes", volume.total_bytes)
-            .field_u64("used_bytes", used)
-            .field_u64("free_bytes", volume.available_bytes)
             .key("free_disk_percent")
             .f64(percent(volume.available_bytes))
             .key("used_disk_percent")
@@ -253,7 +259,7 @@ fn disk_info<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, volume: &Volum
         for number in 0..index.settings.shard_count() {
             if let Primary::Started(reader) = directory.primary(index, number) {
                 let bytes = reader.view.load().len_bytes();
-                writer.field_u64(&format!("[{}][{number}][p]_bytes", index.name), bytes);
+                size(writer, &format!("[{}][{number}][p]", index.name), bytes);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use json::{Value, json};
 
-use crate::place::{Client, at, with_clients, with_node};
+use crate::place::{Client, at, value, with_clients, with_node};
 
 async fn count(client: &mut Client, target: &str) -> u64 {
     let answer = client.good("GET", &format!("/{target}/_count"), "").await;
@@ -787,6 +787,10 @@ fn aliases_are_put_on_indices_alone() {
         assert!(told.contains("aliases of data streams are not supported"), "{told}");
         let told = client.bad("DELETE", "/ds1/_alias/b", "").await;
         assert_eq!(told, "404 aliases_not_found_exception: aliases [b] missing");
+        let told = value(&client.call("DELETE", "/i/_alias/z,b,z", "").await);
+        assert_eq!(at(&told, &["error", "reason"]).as_str(), Some("aliases [z, b] missing"));
+        let ids = json::to_string(at(&told, &["error", "resource.id"]));
+        assert_eq!(ids, r#"["z","b"]"#);
         client.good("PUT", "/i*/_alias/b", "").await;
         let told = client.bad("PUT", "/a*/_alias/b", "").await;
         assert_eq!(told, "404 index_not_found_exception: no such index [a*]");

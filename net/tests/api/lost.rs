@@ -196,6 +196,15 @@ fn a_lost_primary_is_explained_before_replicas_that_have_no_place() {
         assert_eq!(at(&told, &["primary"]).as_bool(), Some(false));
         let info = at(&told, &["unassigned_info"]);
         assert!(info.get("failed_allocation_attempts").is_none(), "nobody tried it");
+        let target = "/_cluster/allocation/explain?include_disk_info&human";
+        let told = client.good("GET", target, "").await;
+        let disks = at(&told, &["cluster_info", "nodes"]).as_object().expect("nodes");
+        let disk = disks.values().next().and_then(|node| node.get("least_available"));
+        for name in ["total", "used", "free"] {
+            assert!(disk.is_some_and(|disk| disk.get(name).is_some()), "{name}: {disk:?}");
+        }
+        let sizes = at(&told, &["cluster_info", "shard_sizes"]);
+        assert!(sizes.get("[a][0][p]").is_some() && sizes.get("[a][0][p]_bytes").is_some());
         let note = at(&told, &["note"]).as_str().expect("a note");
         assert!(note.contains("you must specify the target shard"), "{note}");
         assert!(note.ends_with("cluster-allocation-explain.html for more information."), "{note}");
