@@ -109,18 +109,8 @@ pub struct IndexUses {
 }
 
 impl<E: Env> Core<E> {
-    /// Counts what a search reads at a shard.
+    /// Counts what a search reads at a shard: to find hits, then to make those of them that are told.
     pub(crate) fn count_fields(&self, shard: ShardId, uses: &Uses) {
-        self.count_parts(shard, uses.iter());
-    }
-
-    /// Counts that hits of a shard are read.
-    pub(crate) fn count_fetch(&self, shard: ShardId) {
-        let parts = [(Of::Id, Parts::STORED), (Of::Source, Parts::STORED)];
-        self.count_parts(shard, parts.into_iter());
-    }
-
-    fn count_parts(&self, shard: ShardId, parts: impl Iterator<Item = (Of, Parts)>) {
         let CoreId(core) = self.id;
         let mut table = self.shared.field_uses.table(usize::from(core));
         if table.len() >= SHARDS_MAX && !table.contains_key(&shard) {
@@ -131,7 +121,7 @@ impl<E: Env> Core<E> {
             }
         }
         let fields = table.entry(shard).or_default();
-        parts.for_each(|(of, parts)| fields.entry(of).or_default().note(parts));
+        uses.iter().for_each(|(of, parts)| fields.entry(of).or_default().note(parts));
     }
 
     /// How often the fields that `fields` names were read, in the indices of an expression. A caller

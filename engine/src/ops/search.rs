@@ -586,13 +586,19 @@ impl<E: Env> Core<E> {
         self.read_request(&call.body, &call.params, dsl::parse_search).await.map(drop)
     }
 
-    /// May the caller search where this one looks? Asked before anything is told of what is stored for searches.
+    /// May the caller do `action`, or search where none is named, where this search looks? Asked before anything is
+    /// told of what it says, or of what is stored for it.
     ///
     /// # Errors
     /// The 403 to send.
-    pub async fn check_reach(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<()> {
-        match self.hold(gate, SEARCH, call).await {
-            Err(error) if error.status == 403 => Err(error),
+    pub async fn check_reach(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: Option<&'static str>,
+        call: &SearchCall,
+    ) -> Result<()> {
+        match self.hold(gate, action.unwrap_or(SEARCH), call).await {
+            Err(error) if error.kind == "security_exception" => Err(error),
             _ => Ok(()),
         }
     }

@@ -63,7 +63,7 @@ pub(super) async fn validate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         params: params(call),
         ..SearchCall::default()
     };
-    call.core.check_reach(call.gate, &search).await?;
+    call.core.check_reach(call.gate, Some(call.route.privilege), &search).await?;
     let asked = ValidateCall {
         search,
         explain: call.params.flag("explain", false)?,

@@ -46,7 +46,7 @@ pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ..SearchCall::default()
     };
     let asked = call.read(read::read).await?;
-    call.core.check_reach(call.gate, &base).await?;
+    call.core.check_reach(call.gate, None, &base).await?;
     let concurrent = usize::try_from(asked.concurrent).unwrap_or(1).min(CONCURRENT_MAX);
     let mut judged: Vec<Judged<'_>> = Vec::with_capacity(asked.requests.len());
     for some in asked.requests.chunks(concurrent) {

@@ -194,7 +194,7 @@ pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         template.profile = Some(Value::Bool(true));
     }
     let mut request = super::search::request(call, &SEARCH_PARAMS)?;
-    call.core.check_reach(call.gate, &request).await?;
+    call.core.check_reach(call.gate, None, &request).await?;
     request.body = template.render(call)?;
     super::search::run(call, request).await
 }
@@ -227,7 +227,7 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     super::multi_search::multi_search_by(call, async |search| {
         let body = call.core.read_text(search.body.clone(), |line| fail::tree(line)).await?;
         let template = Template::parse(&body, None)?;
-        call.core.check_reach(call.gate, search).await?;
+        call.core.check_reach(call.gate, None, search).await?;
         template.render(call)
     })
     .await

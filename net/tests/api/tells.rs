@@ -49,6 +49,17 @@ fn fields_are_counted_by_what_searches_read_of_them() {
         assert_eq!(at(fields, &["n", "doc_values"]).as_u64(), Some(1));
         assert_eq!(at(fields, &["n", "points"]).as_u64(), Some(1));
         assert_eq!(at(fields, &["n", "any"]).as_u64(), Some(2));
+        // What hits are made of is read, too, and nothing else.
+        let bare = r#"{"_source":false,"stored_fields":"_none_","docvalue_fields":["n"]}"#;
+        client.good("POST", "/a/_search", bare).await;
+        let scripted = r#"{"_source":false,"script_fields":{"m":{"script":"doc['n'].value"}}}"#;
+        client.good("POST", "/a/_search", scripted).await;
+        let told = client.good("GET", "/a/_field_usage_stats", "").await;
+        let shards = at(&told, &["a", "shards"]).as_array().expect("a list");
+        let fields = at(&shards[0], &["stats", "fields"]);
+        assert_eq!(at(fields, &["n", "doc_values"]).as_u64(), Some(3));
+        assert_eq!(at(fields, &["_source", "stored_fields"]).as_u64(), Some(1));
+        assert_eq!(at(fields, &["_id", "stored_fields"]).as_u64(), Some(2));
     });
 }
 

@@ -128,6 +128,13 @@ fn who_may_not_search_has_no_query_judged() {
         client.good("PUT", "/a", "").await;
         let user = r#"{"password":"known-to-them","roles":[]}"#;
         client.good("PUT", "/_security/user/nobody", user).await;
+        // Who may look at an index may ask whether a query of it can be read.
+        let role = r#"{"indices":[{"names":["a"],"privileges":["view_index_metadata"]}]}"#;
+        client.good("PUT", "/_security/role/looks", role).await;
+        let user = r#"{"password":"known-to-them","roles":["looks"]}"#;
+        client.good("PUT", "/_security/user/looks", user).await;
+        client.authorize(Some(&basic("looks", "known-to-them")));
+        client.good("POST", "/a/_validate/query", r#"{"query":{"match_all":{}}}"#).await;
         client.authorize(Some(&basic("nobody", "known-to-them")));
         for query in [r#"{"query":{"nope":{}}}"#, r#"{"query":{"match_all":{}}}"#] {
             for target in ["/a/_validate/query", "/nosuch/_validate/query?explain=true"] {

@@ -18,6 +18,7 @@ use super::scripted::Scripts;
 use crate::aggs::format::Decimal;
 use crate::error::{Error, Result};
 use crate::iter::window_of;
+use crate::plan::uses::Uses;
 use crate::plan::{Context, metadata, order};
 use crate::request::{FieldFormat, SearchRequest};
 
@@ -169,6 +170,13 @@ fn column(
 }
 
 impl Columns {
+    /// What is read to make hits; `ids`: those are told.
+    pub fn uses(&self, ids: bool) -> Uses {
+        let source = self.source.is_enabled() || !self.shown.is_empty() || !self.marks.is_empty();
+        let columns = self.columns.iter().map(|column| column.field.no);
+        Uses::of_hits(ids, source, columns.chain(self.scripts.fields()))
+    }
+
     /// Finds what is shown of fields; what is wrong with it is wrong with each hit.
     fn find(
         &mut self,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::DocId;
+use base::{DocId, FieldNo};
 use json::Value as Json;
 use json::fields::Fields as Visible;
 use mapping::Mapping;
@@ -53,6 +53,11 @@ impl Scripts {
             });
         }
         Ok(Self { wanted })
+    }
+
+    /// Fields whose columns the scripts name.
+    pub(super) fn fields(&self) -> impl Iterator<Item = FieldNo> {
+        self.wanted.iter().flat_map(|wanted| wanted.script.fields())
     }
 
     /// Nothing is wanted.

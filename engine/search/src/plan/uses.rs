@@ -87,6 +87,18 @@ impl Uses {
         uses
     }
 
+    /// What is read to make hits: their ids, where those are told; the source; columns.
+    pub fn of_hits(ids: bool, source: bool, columns: impl Iterator<Item = FieldNo>) -> Self {
+        let mut uses = Self::default();
+        for (of, is_read) in [(Of::Id, ids), (Of::Source, source)] {
+            if is_read {
+                uses.add(of, Parts::STORED);
+            }
+        }
+        columns.for_each(|field| uses.column(field));
+        uses
+    }
+
     /// Fields with their parts.
     pub fn iter(&self) -> impl Iterator<Item = (Of, Parts)> {
         self.parts.iter().map(|(of, parts)| (*of, *parts))

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use search::request::Stored;
+
 use super::*;
 
 impl<E: Env> Core<E> {
@@ -29,10 +31,17 @@ impl<E: Env> Core<E> {
             asked.dedup();
             asked
         };
-        let mut winners: Vec<ShardId> =
-            asked.iter().map(|at| targets[*at as usize].shard()).collect();
-        winners.dedup();
-        winners.iter().for_each(|shard| self.count_fetch(*shard));
+        let ids = request.stored != Stored::None;
+        let mut winners: Vec<ShardId> = Vec::new();
+        for target in asked.iter().map(|at| &targets[*at as usize]) {
+            if winners.last() == Some(&target.shard()) {
+                continue;
+            }
+            winners.push(target.shard());
+            if let State::Planned(_, columns, _) = &target.state {
+                self.count_fields(target.shard(), &columns.uses(ids));
+            }
+        }
         let mut watched = self.watch(winners, Phase::Fetch);
         // All of them at once, before the first: many searches at work each had their part.
         let mut memory = None;
