@@ -25,10 +25,8 @@ pub struct Reply {
     pub memory: Option<Arc<Taken>>,
 }
 
-/// The version that warnings name, and the commit: the word for one that is not known, since readers of
-/// the header take nothing else there but digits of a hash.
+/// The version that warnings name.
 const VERSION: &str = crate::rest::VERSION;
-const HASH: &str = "unknown";
 
 /// The type of JSON answers.
 pub const JSON: &str = "application/json";
@@ -71,10 +69,11 @@ impl Reply {
         self.body.len() + self.fields.iter().map(|(_, value)| value.len()).sum::<usize>()
     }
 
-    /// With a warning: something is deprecated. Clients show it to people, so it needs a cause.
+    /// With a warning of a program that was built from this commit: something is deprecated. Clients show it to
+    /// people, so it needs a cause.
     #[must_use]
-    pub fn warn(self, sentence: &str) -> Self {
-        let value = format!("299 Elasticsearch-{VERSION}-{HASH} \"{}\"", quoted(sentence));
+    pub fn warn(self, sentence: &str, commit: &str) -> Self {
+        let value = format!("299 Elasticsearch-{VERSION}-{commit} \"{}\"", quoted(sentence));
         self.field("Warning", value)
     }
 

@@ -387,7 +387,7 @@ impl<E: Env> Inner<E> {
         };
         self.dress(&mut reply, &look).await;
         for sentence in &look.warnings {
-            reply = reply.warn(sentence);
+            reply = reply.warn(sentence, &self.core.shared().config.info.build_hash);
         }
         if let Some(seconds) = look.wait_seconds.filter(|_| reply.status == 429) {
             reply = reply.field("Retry-After", seconds.to_string());

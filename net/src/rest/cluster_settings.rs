@@ -46,8 +46,10 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let flat = call.params.flag("flat_settings", false)?;
     let (new, warned, answer) = call.read(move |content| read(content, flat)).await?;
     call.core.put_cluster_settings(call.gate, new).await?;
-    let reply = Reply::json(200, answer);
-    Ok(if warned { reply.warn(TRANSIENT) } else { reply })
+    if warned {
+        call.gate.warn(TRANSIENT);
+    }
+    Ok(Reply::json(200, answer))
 }
 
 /// What a body changes, whether it is to be warned of, and the answer once that is done.

@@ -27,8 +27,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Resul
     let create = call.params.flag("create", false)?;
     let name = call.segment("name");
     let warning = call.core.put_template(call.gate, kind, name, &body, create).await?;
-    let reply = call.acknowledged();
-    Ok(warning.iter().fold(reply, |reply, sentence| reply.warn(sentence)))
+    warning.iter().for_each(|sentence| call.gate.warn(sentence));
+    Ok(call.acknowledged())
 }
 
 /// `GET /_index_template`, `/_index_template/{name}` and kin.

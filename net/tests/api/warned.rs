@@ -27,7 +27,7 @@ async fn warned_with(
     let fields = response.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("warning"));
     fields
         .map(|(_, value)| {
-            let sentence = value.strip_prefix("299 Elasticsearch-8.19.0-unknown \"");
+            let sentence = value.strip_prefix("299 Elasticsearch-8.19.0-abc \"");
             sentence.and_then(|rest| rest.strip_suffix('"')).expect("a warning").to_owned()
         })
         .collect()
