@@ -310,6 +310,24 @@ impl<E: Env> Core<E> {
         Ok(indices)
     }
 
+    /// The indices whose analyzers would be read again, sorted by name; there is none that is read from a file.
+    ///
+    /// # Errors
+    /// A missing or closed index, a block.
+    pub async fn reload_analyzers(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<Arc<Index>>> {
+        let wide = Wide { gate, action: "indices:admin/reload_analyzers", expression, options };
+        let mut indices = self.met(&wide).await?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(indices)
+    }
+
     /// Says which shards a clearing of caches would reach; there are none to clear.
     ///
     /// # Errors

@@ -84,7 +84,7 @@ pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.end_object().end_object();
     }
     writer.end_object();
-    Ok(Reply::json(200, body))
+    Ok(Reply::json(if infos.is_empty() { 404 } else { 200 }, body))
 }
 
 /// A field as the mapping shows it, perhaps with what counts where nothing is said.

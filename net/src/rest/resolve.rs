@@ -94,10 +94,10 @@ fn version(writer: &mut Writer<'_>) {
 /// nothing to read again.
 pub(super) async fn reload_analyzers<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
-    let action = "indices:admin/reload_analyzers";
-    let indices = call.core.named_indices(call.gate, action, call.indices(), options).await?;
+    let indices = call.core.reload_analyzers(call.gate, call.indices(), options).await?;
     let info = &call.core.shared().config.info;
-    let shards: u64 = indices.iter().map(|index| u64::from(index.settings.shard_count())).sum();
+    // One shard of each index is asked on each node.
+    let shards = indices.len() as u64;
     Ok(call.json(200, |writer| {
         writer
             .begin_object()

@@ -85,6 +85,7 @@ pub(super) fn begin_listing<E: Env>(call: &Call<'_, E>) -> [Running<E>; 2] {
 /// `GET /_tasks`.
 pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster(call.route.privilege)?;
+    check_groups(call)?;
     let _own = begin_listing(call);
     let rows = Wanted::read(call)?.rows(call).await;
     if call.params.flag("wait_for_completion", false)? {
@@ -224,10 +225,21 @@ async fn stored<E: Env>(call: &Call<'_, E>, id: &str) -> Option<Bytes> {
     call.core.get(&Everything, &request).await.ok()?.found?.source
 }
 
+/// How tasks are listed is judged before any is looked for.
+fn check_groups<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    match call.params.text("group_by") {
+        None | Some("nodes" | "parents" | "none") => Ok(()),
+        Some(other) => Err(Error::illegal_argument(format!(
+            "[group_by] must be one of [nodes], [parents] or [none] but was [{other}]"
+        ))),
+    }
+}
+
 /// `POST /_tasks/_cancel`, `/_tasks/{task_id}/_cancel`.
 pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     const REASON: &str = "by user request";
     call.gate.cluster(call.route.privilege)?;
+    check_groups(call)?;
     if call.path.get("task_id").is_some() {
         let id = TaskId::parse(call.segment("task_id"))?;
         let wanted = Wanted::read(call)?;

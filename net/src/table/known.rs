@@ -4,7 +4,7 @@
 //! A flat table. `idle()` marks a name that changes nothing here (`docs/api/no-effect.md` says why),
 //! `unoffered()` one that no error offers as what may have been meant.
 
-use crate::params::Kind::{Flag, Int, Long, Own, Text, Time, Word};
+use crate::params::Kind::{Flag, Int, Long, Own, Text, Time};
 use crate::params::Known;
 
 const fn flag(name: &'static str) -> Known {
@@ -207,7 +207,7 @@ pub(super) const TASKS: &[Known] = &[
     flag("detailed"),
     flag("wait_for_completion"),
     time("timeout"),
-    Known::new("group_by", Word(&["nodes", "parents", "none"])),
+    text("group_by"),
     time("master_timeout").idle(),
 ];
 
@@ -407,6 +407,7 @@ pub(super) const CAT_PLUGINS: &[Known] = &[flag("include_bootstrap").idle()];
 pub(super) const CAT_TASKS: &[Known] = &[
     text("actions"),
     flag("detailed"),
+    flag("full_id"),
     text("nodes"),
     text("parent_task_id"),
     time("timeout").idle(),

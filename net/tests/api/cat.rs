@@ -1,6 +1,6 @@
 //! Tables of `_cat`, where the peer was asked what they say.
 
-use crate::place::with_node;
+use crate::place::{at, with_node};
 
 async fn text(client: &mut crate::place::Client, target: &str) -> String {
     let response = client.call("GET", target, "").await;
@@ -233,6 +233,69 @@ fn a_segment_has_the_number_that_its_name_says() {
         for (name, segment) in segments.iter() {
             let generation = segment.get("generation").and_then(json::Value::as_u64);
             assert_eq!(generation, Some(number(name)), "{name}");
+        }
+    });
+}
+
+/// `_cat/count` refused the words of a query, and took options that mean nothing there; ids of nodes stood whole.
+#[test]
+fn tables_take_what_they_obey() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"k":"x"}"#).await;
+        client.good("PUT", "/a/_doc/2?refresh", r#"{"k":"y"}"#).await;
+        for (target, count) in [("/_cat/count?h=count", "2"), ("/_cat/count/a?h=count&q=k:x", "1")]
+        {
+            assert_eq!(client.call("GET", target, "").await.text().trim(), count, "{target}");
+        }
+        for option in ["ignore_unavailable=true", "expand_wildcards=open"] {
+            let told = client.call("GET", &format!("/_cat/count/a?{option}"), "").await;
+            assert_eq!(told.status, 400, "{}", told.text());
+        }
+        for (target, length) in [("?h=ni", 4), ("?h=ni&full_id", 22)] {
+            let told = client.call("GET", &format!("/_cat/tasks{target}"), "").await.text();
+            assert_eq!(told.lines().next().map(str::len), Some(length), "{told}");
+        }
+        let body = r#"{"template":{"mappings":{"dynamic":false,"_meta":{"a":1},"dynamic_templates":[
+            {"t":{"match":"x","mapping":{}}}],"properties":{"a":{"type":"long"},"b":{"properties":{}}}}}}"#;
+        client.good("PUT", "/_component_template/c", body).await;
+        let told = client.call("GET", "/_cat/component_templates/c?h=mapping_count", "").await;
+        assert_eq!(told.text().trim(), "5");
+        let told = client.call("GET", "/_cat/shards/a?help", "").await.text();
+        let place = |name: &str| told.lines().position(|line| line.starts_with(name));
+        let names = [
+            "refresh.listeners",
+            "seq_no.max",
+            "path.state",
+            "refresh.is_search_idle",
+            "bulk.avg_time",
+        ];
+        let places: Vec<_> = names.iter().map(|name| place(name)).collect();
+        assert!(places.is_sorted() && !places.contains(&None), "{places:?}");
+    });
+}
+
+/// Who reads analyzers again is told of blocks and closed indices, and of one shard of each index.
+#[test]
+fn analyzers_are_read_again_where_indices_may_be_changed() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+        client.good("PUT", "/b", "").await;
+        client.good("PUT", "/shut", "").await;
+        client.good("POST", "/shut/_close", "").await;
+        let told = client.good("POST", "/a,b/_reload_search_analyzers", "").await;
+        assert_eq!(at(&told, &["_shards", "total"]).as_u64(), Some(2));
+        let told = client.bad("POST", "/shut/_reload_search_analyzers", "").await;
+        assert!(told.starts_with("400 index_closed_exception"), "{told}");
+        client.good("PUT", "/b/_settings", r#"{"index.blocks.read_only":true}"#).await;
+        let told = client.bad("POST", "/b/_reload_search_analyzers", "").await;
+        assert!(told.starts_with("403 cluster_block_exception"), "{told}");
+        let told = client.bad("GET", "/_tasks?group_by=zz", "").await;
+        assert!(
+            told.ends_with("[group_by] must be one of [nodes], [parents] or [none] but was [zz]")
+        );
+        // No index, no field.
+        for (target, status) in [("/nope*/_mapping/field/a", 404), ("/a/_mapping/field/a", 200)] {
+            assert_eq!(client.call("GET", target, "").await.status, status, "{target}");
         }
     });
 }

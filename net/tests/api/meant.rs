@@ -18,7 +18,7 @@ const ROWS: &[Row] = &[
     ("GET", "/@", "o", 200, 404),
     ("GET", "/@/_settings", "o", 200, 404),
     ("GET", "/@/_mapping", "o", 200, 404),
-    ("GET", "/@/_mapping/field/*", "o", 200, 404),
+    ("GET", "/@/_mapping/field/*", "o", 404, 404),
     ("GET", "/@/_alias", "ochb", 200, 404),
     ("GET", "/@/_stats", "o", 200, 404),
     ("GET", "/@/_segments", "o", 200, 404),

@@ -6,11 +6,11 @@ use cluster::TemplateKind;
 use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::{HealthReply, HealthWait, NodeInfo};
-use engine::ops::search::SearchCall;
 use engine::task::TaskRow;
 use env::{Clock, Env};
 use json::Value;
 use json::path::glob;
+use search::dsl::COUNT_PARAMS;
 
 use super::{answer, wish};
 use crate::call::Call;
@@ -96,13 +96,7 @@ pub(in crate::rest) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         Ok(wish) => wish,
         Err(help) => return Ok(help),
     };
-    let search = SearchCall {
-        indices: call.indices().to_owned(),
-        options: call.params.indices_options(IndicesOptions::default())?,
-        body: call.content()?,
-        partial_results: true,
-        ..SearchCall::default()
-    };
+    let search = crate::rest::search::request(call, &COUNT_PARAMS)?;
     let reply = call.core.count(call.gate, &search).await?;
     let row = CountLine { now_ms: call.core.env().clock().unix_ms(), count: reply.count };
     if !call.params.text("ts").map_or(Ok(true), flag)? {
@@ -153,7 +147,7 @@ pub(super) fn chosen(list: &str, name: &str) -> bool {
     for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         match part.strip_prefix('-') {
             Some(out) if glob(out.as_bytes(), name.as_bytes()) => chosen = false,
-            _ if part == "_all" || glob(part.as_bytes(), name.as_bytes()) => chosen = true,
+            _ if glob(part.as_bytes(), name.as_bytes()) => chosen = true,
             _ => {}
         }
     }
@@ -248,6 +242,19 @@ fn leaves(body: &Value, path: &[&str]) -> Cell {
     body.at(path).map_or(0, count).into()
 }
 
+/// Members of what stands in an object: of a list those of its values, of anything else itself.
+fn members(body: &Value, path: &[&str]) -> Cell {
+    fn count(value: &Value) -> u64 {
+        match value {
+            Value::Object(object) => object.len() as u64,
+            Value::Array(items) => items.iter().map(count).sum(),
+            _ => 1,
+        }
+    }
+    let object = body.at(path).and_then(Value::as_object);
+    object.map_or(0, |object| object.values().map(count).sum::<u64>()).into()
+}
+
 fn keys(body: &Value, path: &[&str]) -> Cell {
     let object = body.at(path).and_then(Value::as_object);
     object.map_or(0, |object| object.len() as u64).into()
@@ -260,7 +267,7 @@ pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> 
         left("name", &["n"], "component template name", |l: &ComponentLine| l.name.as_str().into()),
         left("version", &["v"], "version", |l| l.version.clone()),
         left("alias_count", &["a"], "number of aliases", |l| keys(&l.body, &["template", "aliases"])),
-        left("mapping_count", &["m"], "number of mappings", |l| keys(&l.body, &["template", "mappings", "properties"])),
+        left("mapping_count", &["m"], "number of mappings", |l| members(&l.body, &["template", "mappings"])),
         left("settings_count", &["s"], "number of settings", |l| leaves(&l.body, &["template", "settings"])),
         left("metadata_count", &["me"], "number of metadata", |l| keys(&l.body, &["_meta"])),
         left("included_in", &["i"], "index templates that hold it", |l| format!("[{}]", l.included_in.join(", ")).into()),
@@ -316,6 +323,8 @@ pub(in crate::rest) async fn pending_tasks<E: Env>(call: &Call<'_, E>) -> Result
 struct TaskLine {
     node: NodeInfo,
     row: TaskRow,
+    /// So much of the node's id is shown by itself.
+    id_characters: usize,
 }
 
 impl Row for TaskLine {}
@@ -335,6 +344,7 @@ impl TaskLine {
 /// `GET /_cat/tasks`.
 pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let detailed = call.params.flag("detailed", false)?;
+    let id_characters = if call.params.flag("full_id", false)? { usize::MAX } else { 4 };
     #[rustfmt::skip]
     let mut columns: Vec<Column<TaskLine>> = vec![
         hidden(left("id", &[], "id of the task with the node", |l: &TaskLine| l.row.number.into())),
@@ -346,7 +356,7 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         left("timestamp", &["ts", "hms", "hhmmss"], "start time in HH:MM:SS", |l| units::time_of_day(l.row.start_ms).into()),
         hidden(left("running_time_ns", &["time"], "running time ns", |l| l.row.running_ns.into())),
         left("running_time", &["time"], "running time", |l| Cell::Nanos(l.row.running_ns)),
-        hidden(left("node_id", &["ni"], "unique node id", |l| l.node.id.as_str().into())),
+        hidden(left("node_id", &["ni"], "unique node id", |l| l.node.id.chars().take(l.id_characters).collect::<String>().into())),
         left("ip", &["i"], "ip address", |l| super::nodes::host(&l.node.transport_address).into()),
         hidden(left("port", &["po"], "bound transport port", |l| super::nodes::port(&l.node.transport_address).into())),
         left("node", &["n"], "node name", |l| l.node.name.as_str().into()),
@@ -368,7 +378,8 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     let running = begin_listing(call);
     let rows = wanted.rows(call).await;
     drop(running);
-    let lines = in_groups(rows).into_iter().map(|row| TaskLine { node: node.clone(), row });
+    let lines =
+        in_groups(rows).into_iter().map(|row| TaskLine { node: node.clone(), row, id_characters });
     answer(call, Table { columns, rows: lines.collect() }, wish).await
 }
 

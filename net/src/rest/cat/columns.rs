@@ -77,7 +77,7 @@ const COLUMNS: &[Entry] = &[
     ("suggest.current", &["suc", "suggestCurrent"], "number of current suggest ops", |s| s.suggest.current.into()),
     ("suggest.time", &["suti", "suggestTime"], "time spent in suggest", |s| Cell::micros(s.suggest.time_us)),
     ("suggest.total", &["suto", "suggestTotal"], "number of suggest ops", |s| s.suggest.count.into()),
-    ("bulk.total_operations", &["bto", "bulkTotalOperation"], "number of bulk shard ops", |s| s.bulk.count.into()),
+    ("bulk.total_operations", &["bto", "bulkTotalOperation", "bulkTotalOperations"], "number of bulk shard ops", |s| s.bulk.count.into()),
     ("bulk.total_time", &["btti", "bulkTotalTime"], "time spent in shard bulk", |s| Cell::micros(s.bulk.time_us)),
     ("bulk.total_size_in_bytes", &["btsi", "bulkTotalSizeInBytes"], "total size of shard bulk", |s| Cell::Bytes(s.bulk_bytes)),
     ("bulk.avg_time", &["bati", "bulkAvgTime"], "average time of shard bulk", |s| Cell::micros(s.bulk.time_us / s.bulk.count.max(1))),
@@ -91,8 +91,10 @@ const COLUMNS: &[Entry] = &[
 pub enum For {
     /// Indices: with a twin for primaries alone.
     Indices,
-    /// Shards.
+    /// Shards, before their sequence numbers.
     Shards,
+    /// Shards, at the end.
+    ShardsEnd,
     /// Nodes.
     Nodes,
 }
@@ -109,6 +111,11 @@ impl For {
             Self::Shards => {
                 !matches!(family, "request_cache" | "suggest" | "warmer")
                     && !matches!(name, "query_cache.hit_count" | "query_cache.miss_count")
+                    && !Self::ShardsEnd.has(name)
+            }
+            Self::ShardsEnd => {
+                matches!(family, "bulk" | "dense_vector" | "sparse_vector")
+                    || name == "refresh.is_search_idle"
             }
             Self::Nodes => {
                 !matches!(family, "dense_vector" | "sparse_vector" | "warmer")
@@ -145,7 +152,7 @@ mod tests {
 
     #[test]
     fn names_are_given_once() {
-        for rows in [For::Indices, For::Shards, For::Nodes] {
+        for rows in [For::Indices, For::Shards, For::ShardsEnd, For::Nodes] {
             let mut names: Vec<_> =
                 columns::<()>(rows).into_iter().map(|column| column.name).collect();
             let count = names.len();

@@ -155,8 +155,10 @@ fn shard_table() -> Vec<Column<Line>> {
         hidden(right("warmer.total_time", &["wtt", "warmerTotalTime"], "time spent in warmers", |l| l.count(|_| Cell::Nanos(0)))),
         hidden(right("path.data", &["pd", "dataPath"], "shard data path", |l| l.at_node(|l| l.data.as_str().into()))),
         hidden(right("path.state", &["ps", "statsPath"], "shard state path", |l| l.at_node(|l| l.data.as_str().into()))),
-        hidden(right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in shard", |l| l.count(|c| c.docs_deleted.into()))),
     ]);
+    table.extend(columns(For::ShardsEnd));
+    #[rustfmt::skip]
+    table.push(hidden(right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in shard", |l| l.count(|c| c.docs_deleted.into()))));
     table
 }
 
