@@ -178,8 +178,16 @@ impl Sections {
         Ok(Self(bits))
     }
 
+    /// None of them.
+    pub const NONE: Self = Self(0);
+
     fn has(self, at: usize) -> bool {
         self.0 & (1 << at) != 0
+    }
+
+    /// Is that among them which this metric asks for?
+    pub fn names(self, metric: &str) -> bool {
+        SECTIONS.iter().position(|(name, _)| *name == metric).is_some_and(|at| self.has(at))
     }
 }
 

@@ -9,6 +9,7 @@ use search::plan::uses::Parts;
 
 use super::index_stats::shards;
 use crate::call::Call;
+use crate::render::units;
 use crate::reply::Reply;
 
 /// `GET /{index}/_field_usage_stats`.
@@ -25,7 +26,7 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         for row in &rows {
             writer.key(&row.index.name).begin_object().key("shards").begin_array();
             for shard in &row.shards {
-                one(writer, row, shard, &info.id, info.started_ms);
+                one(writer, row, shard, (&info.id, info.started_ms), call.human);
             }
             writer.end_array().end_object();
         }
@@ -37,17 +38,19 @@ fn one(
     writer: &mut Writer<'_>,
     row: &IndexUses,
     shard: &ShardUses,
-    node: &str,
-    node_started_ms: i64,
+    (node, node_started_ms): (&str, i64),
+    human: bool,
 ) {
     // Counted from the start of the node, or of the index.
     let started_ms = node_started_ms.max(row.index.created_ms);
     let mut id = row.index.uuid;
     let salt = started_ms.to_le_bytes().into_iter().chain(shard.number.to_le_bytes());
     id.iter_mut().zip(salt).for_each(|(byte, other)| *byte ^= other);
+    writer.begin_object().field_str("tracking_id", &cluster::state::uuid_text(id));
+    if human {
+        writer.field_str("tracking_started_at", &units::date(started_ms));
+    }
     writer
-        .begin_object()
-        .field_str("tracking_id", &cluster::state::uuid_text(id))
         .key("tracking_started_at_millis")
         .i64(started_ms)
         .key("routing")

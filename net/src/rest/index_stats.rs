@@ -17,6 +17,7 @@ use crate::reply::Reply;
 /// `GET /_stats`, `/{index}/_stats`, each with `/{metric}`.
 pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let wanted = Wish { sections: wanted(call)?, fields: fields(call), human: call.human };
+    check_params(call, wanted.sections, false)?;
     let asked = call.params.text("level").unwrap_or("indices");
     let level = asked.to_ascii_lowercase();
     if !["cluster", "indices", "shards"].contains(&level.as_str()) {
@@ -146,6 +147,35 @@ fn wanted<E: Env>(call: &Call<'_, E>) -> Result<Sections> {
         let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path());
         params::unrecognized(&path, "metric", &unknown, &known)
     })
+}
+
+/// Parameters are read with the sections that they are of; beside others they are as unknown as any.
+///
+/// # Errors
+/// All of those.
+pub(super) fn check_params<E: Env>(
+    call: &Call<'_, E>,
+    sections: Sections,
+    of_nodes: bool,
+) -> Result<()> {
+    let has = |metric| sections.names(metric);
+    let is_read = |name: &str| match name {
+        "fields" => has("fielddata") || has("completion"),
+        "fielddata_fields" => has("fielddata"),
+        "completion_fields" => has("completion"),
+        "groups" => !of_nodes || has("search"),
+        "types" => has("indexing"),
+        "include_segment_file_sizes" | "include_unloaded_segments" => has("segments"),
+        _ => true,
+    };
+    let mut unknown: Vec<&str> =
+        call.params.iter().map(|(name, _)| name).filter(|name| !is_read(name)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    unknown.sort_unstable();
+    let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path());
+    Err(params::unrecognized(&path, "parameter", &unknown, &[]))
 }
 
 /// What of the figures is shown, and how.

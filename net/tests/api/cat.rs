@@ -299,3 +299,35 @@ fn analyzers_are_read_again_where_indices_may_be_changed() {
         }
     });
 }
+
+/// What is read with a section of figures alone was taken, and nothing done with it, beside others.
+#[test]
+fn parameters_of_sections_are_known_beside_these() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        for (base, name, section) in [
+            ("/_nodes/stats", "groups", "search"),
+            ("/_nodes/stats", "types", "indexing"),
+            ("/_nodes/stats", "fields", "completion"),
+            ("/_nodes/stats", "fielddata_fields", "fielddata"),
+            ("/_nodes/stats", "completion_fields", "completion"),
+            ("/_nodes/stats", "include_segment_file_sizes", "segments"),
+            ("/a/_stats", "fields", "fielddata"),
+            ("/a/_stats", "completion_fields", "completion"),
+            ("/a/_stats", "include_segment_file_sizes", "segments"),
+        ] {
+            let part = if base == "/a/_stats" { "" } else { "/indices" };
+            client.good("GET", &format!("{base}?{name}=true"), "").await;
+            client.good("GET", &format!("{base}{part}/docs,{section}?{name}=true"), "").await;
+            let mut others = vec![format!("{base}{part}/docs")];
+            if !part.is_empty() {
+                others.push(format!("{base}/os"));
+            }
+            for other in others {
+                let told = client.bad("GET", &format!("{other}?{name}=true"), "").await;
+                let why = format!("request [{other}] contains unrecognized parameter: [{name}]");
+                assert!(told.ends_with(&why), "{told}");
+            }
+        }
+    });
+}

@@ -54,8 +54,9 @@ fn fields_are_counted_by_what_searches_read_of_them() {
         client.good("POST", "/a/_search", bare).await;
         let scripted = r#"{"_source":false,"script_fields":{"m":{"script":"doc['n'].value"}}}"#;
         client.good("POST", "/a/_search", scripted).await;
-        let told = client.good("GET", "/a/_field_usage_stats", "").await;
+        let told = client.good("GET", "/a/_field_usage_stats?human", "").await;
         let shards = at(&told, &["a", "shards"]).as_array().expect("a list");
+        assert!(shards[0].get("tracking_started_at").is_some());
         let fields = at(&shards[0], &["stats", "fields"]);
         assert_eq!(at(fields, &["n", "doc_values"]).as_u64(), Some(3));
         assert_eq!(at(fields, &["_source", "stored_fields"]).as_u64(), Some(1));

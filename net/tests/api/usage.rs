@@ -48,6 +48,8 @@ fn what_clients_take_for_granted_is_there() {
             }
         }
         assert_eq!(at(&usage, &["security", "enabled"]), &json!(false));
+        let told = client.good("GET", "/_xpack/usage?human", "").await;
+        assert_eq!(at(&told, &["data_tiers", "data_hot", "total_size"]), &json!("0b"));
         assert_eq!(at(&usage, &["security", "token_service", "enabled"]), &json!(false));
     });
 }

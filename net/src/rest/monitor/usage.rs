@@ -54,9 +54,9 @@ fn figures<E: Env>(call: &Call<'_, E>, name: &str) -> Value {
             let backing: usize = state.data_streams.values().map(|it| it.indices.len()).sum();
             json!({"data_streams": (state.data_streams.len()), "indices_count": backing})
         }
-        "data_tiers" => {
-            Value::Object(TIERS.into_iter().map(|tier| (tier, nothing_of_a_tier())).collect())
-        }
+        "data_tiers" => Value::Object(
+            TIERS.into_iter().map(|tier| (tier, nothing_of_a_tier(call.human))).collect(),
+        ),
         "eql" => json!({"features": (nothing_of_eql()), "queries": {}}),
         "ilm" => json!({"policy_count": 0, "policy_stats": []}),
         "ml" => json!({
@@ -92,19 +92,25 @@ fn analytics<E: Env>(call: &Call<'_, E>) -> Value {
     json!({"stats": (Value::Object(stats))})
 }
 
-fn nothing_of_a_tier() -> Value {
-    json!({
-        "node_count": 0,
-        "index_count": 0,
-        "total_shard_count": 0,
-        "primary_shard_count": 0,
-        "doc_count": 0,
-        "total_size_bytes": 0,
-        "primary_size_bytes": 0,
-        "primary_shard_size_avg_bytes": 0,
-        "primary_shard_size_median_bytes": 0,
-        "primary_shard_size_mad_bytes": 0,
-    })
+/// No node has a tier of its own. Sizes have a twin before them where those are asked for (`human`).
+fn nothing_of_a_tier(human: bool) -> Value {
+    const COUNTS: [&str; 5] =
+        ["node_count", "index_count", "total_shard_count", "primary_shard_count", "doc_count"];
+    const SIZES: [&str; 5] = [
+        "total_size",
+        "primary_size",
+        "primary_shard_size_avg",
+        "primary_shard_size_median",
+        "primary_shard_size_mad",
+    ];
+    let mut tier: Object = COUNTS.into_iter().map(|name| (name, 0)).collect();
+    for name in SIZES {
+        if human {
+            tier.insert(name, "0b");
+        }
+        tier.insert(format!("{name}_bytes"), 0);
+    }
+    Value::Object(tier)
 }
 
 fn nothing_of_eql() -> Value {

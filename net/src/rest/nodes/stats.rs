@@ -152,6 +152,8 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
             "level parameter must be one of [node] or [indices] or [shards] but was [{asked}]"
         )));
     };
+    let read = if metrics.contains(&"indices") { sections } else { Sections::NONE };
+    index_stats::check_params(call, read, true)?;
     let fields = index_stats::fields(call);
     Ok(Wish { metrics, sections, fields, level, rows: Vec::new() })
 }
