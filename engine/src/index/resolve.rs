@@ -376,7 +376,10 @@ impl<N: Names, S: Fn(&str) -> bool, P: AsyncFn()> Parts for Reading<'_, N, S, P>
 
     fn except_name(&mut self, name: &str) {
         if (self.sees)(name) {
-            self.excluded.get_or_insert_default().names.insert(name.to_owned());
+            let excluded = self.excluded.get_or_insert_default();
+            excluded.names.insert(name.to_owned());
+            // Of a data stream all goes.
+            excluded.indices.extend(self.names.stream(name).unwrap_or_default());
         }
     }
 

@@ -597,9 +597,11 @@ impl<E: Env> Core<E> {
         action: Option<&'static str>,
         call: &SearchCall,
     ) -> Result<()> {
-        match self.hold(gate, action.unwrap_or(SEARCH), call).await {
+        let action = action.unwrap_or(SEARCH);
+        match self.hold(gate, action, call).await {
             Err(error) if error.kind == "security_exception" => Err(error),
-            _ => Ok(()),
+            // Of names that are none who may do it nowhere is not told either.
+            _ => gate.anywhere(action),
         }
     }
 

@@ -529,3 +529,25 @@ fn who_sees_a_part_writes_no_more_than_others() {
         client.good("PUT", "/ds/_create/1", document).await;
     });
 }
+
+/// A data stream that was excluded by its name stayed, where a wildcard meant it.
+#[test]
+fn an_excluded_stream_goes() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["log-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        for stream in ["log-a", "log-b"] {
+            let target = format!("/{stream}/_doc?refresh");
+            client.good("POST", &target, r#"{"@timestamp":"2026-01-01T00:00:00Z"}"#).await;
+        }
+        for (expression, count) in [
+            ("log-*", 2),
+            ("log-*,-log-a", 1),
+            ("log-*,-log-a,-log-b", 0),
+            ("log-a,log-*,-log-a", 1),
+        ] {
+            let told = client.good("GET", &format!("/{expression}/_count"), "").await;
+            assert_eq!(at(&told, &["count"]).as_u64(), Some(count), "{expression}");
+        }
+    });
+}

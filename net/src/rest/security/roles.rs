@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use authz::Command;
 use authz::command::Outcome;
-use authz::pattern::Effort;
+use authz::pattern::{Effort, Pattern};
 use authz::record::builtin;
 use authz::record::key::RoleMapping;
 use authz::record::role::Role;
+use engine::ops::script::Script;
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -233,7 +234,7 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         _ => {}
     }
-    templates.iter().try_for_each(check_template)?;
+    templates.iter().try_for_each(|template| check_template(call, template))?;
     match body.value("rules") {
         None => problems.push("role-mapping rules are missing".to_owned()),
         Some(rules) => check_rules(rules, "rules", 20)?,
@@ -261,19 +262,20 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// A role template is a `template` of a script, whose output has a `format`.
-fn check_template(given: &Value) -> Result<()> {
+fn check_template<E: Env>(call: &Call<'_, E>, given: &Value) -> Result<()> {
     let body = Body::new(given, "role-mapping-template", &["template", "format"])?;
     let bad = |why: String| Err(Error::parse(format!("[role-mapping-template] {why}")));
     match body.text("format")? {
         None | Some("string" | "json") => {}
         Some(other) => return bad(format!("unsupported format [{other}]")),
     }
-    match body.value("template") {
-        Some(Value::String(_)) => Ok(()),
-        Some(script) if script.get("source").is_some() || script.get("id").is_some() => Ok(()),
-        Some(_) => bad("[template] must specify either [source] or [id]".to_owned()),
-        None => bad("Required [template]".to_owned()),
-    }
+    let Some(template) = body.value("template") else {
+        return bad("Required [template]".to_owned());
+    };
+    let script = Script { lang: "mustache".to_owned(), ..Script::parse(template)? };
+    // That it can be rendered is all that is known before somebody signs in.
+    let rendered = call.core.render_template(&script);
+    rendered.map(drop).map_err(|error| Error::illegal_argument(error.reason.clone()))
 }
 
 /// Rules are `all`, `any`, `except` and `field`, one each; `except` stands among those of `all` alone.
@@ -295,12 +297,13 @@ fn check_rules(rules: &Value, within: &str, depth: usize) -> Result<()> {
         ("field", body) => {
             let (_, values) = only_member(body, kind)?;
             let values = values.as_array().unwrap_or(std::slice::from_ref(values));
-            match values.iter().find(|one| matches!(one, Value::Array(_) | Value::Object(_))) {
-                None => Ok(()),
-                Some(other) => {
-                    bad(format!("expected a field value but found [{}] instead", other.token()))
+            values.iter().try_for_each(|one| match one {
+                Value::Array(_) | Value::Object(_) => {
+                    bad(format!("expected a field value but found [{}] instead", one.token()))
                 }
-            }
+                Value::String(text) => Pattern::new(text).map(drop).or_else(bad),
+                _ => Ok(()),
+            })
         }
         _ => bad(format!("field [{kind}] is not recognised in object [{within}]")),
     }
