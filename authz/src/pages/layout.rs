@@ -63,6 +63,7 @@ pub fn page(
                 meta name="robots" content="noindex";
                 title { (title) " · Corelode" }
                 link rel="stylesheet" href="/login/style.css";
+                link rel="icon" type="image/svg+xml" href="/login/icon.svg";
             }
             body {
                 a.skip href="#main" { "Skip to the content" }
@@ -125,16 +126,27 @@ fn bar(person: &Person<'_>, tab: Tab) -> Markup {
     }
 }
 
-/// The mark of the house: a vein of ore through a core.
-fn mark() -> Markup {
-    PreEscaped(
-        "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" focusable=\"false\">\
-         <circle cx=\"16\" cy=\"16\" r=\"13.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2.5\"/>\
+/// The lines of the mark of the house: a vein of ore through a core.
+macro_rules! lines {
+    () => {
+        "<circle cx=\"16\" cy=\"16\" r=\"13.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2.5\"/>\
          <path d=\"M7 21.5l5.5-4.2 3.6 2.1L25 10.5\" fill=\"none\" stroke=\"currentColor\" \
          stroke-width=\"2.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>\
          <circle cx=\"16.1\" cy=\"19.4\" r=\"2.4\" fill=\"currentColor\"/></svg>"
-            .to_owned(),
-    )
+    };
+}
+
+/// The mark as the picture of the pages in a browser's bar.
+pub const ICON: &str = concat!(
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\" color=\"#1f8a7d\">",
+    lines!()
+);
+
+/// The mark of the house.
+fn mark() -> Markup {
+    const MARK: &str =
+        concat!("<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" focusable=\"false\">", lines!());
+    PreEscaped(MARK.to_owned())
 }
 
 /// A field that is not shown.

@@ -158,7 +158,7 @@ fn known(path: &[&str]) -> Option<(Kind, &'static [Method])> {
     const POST: &[Method] = &[Post];
     const BOTH: &[Method] = &[Get, Post];
     Some(match path {
-        ["authorize"] | ["login", "style.css"] | ["apps", _, "logo"] | ["logo", _] => {
+        ["authorize"] | ["login", "style.css" | "icon.svg"] | ["apps", _, "logo"] | ["logo", _] => {
             (Kind::Page, GET)
         }
         ["login" | "consent" | "logout" | "device"]
@@ -294,7 +294,9 @@ async fn answer_at<E: Env>(visit: &Visit<'_, E>, segments: &[String]) -> Reply {
 fn only_looks(method: Method, kind: Kind, path: &[&str]) -> bool {
     match kind {
         Kind::Machine => matches!(method, Method::Get | Method::Options),
-        Kind::Page => matches!(path, ["login", "style.css"] | ["apps", _, "logo"] | ["logo", _]),
+        Kind::Page => {
+            matches!(path, ["login", "style.css" | "icon.svg"] | ["apps", _, "logo"] | ["logo", _])
+        }
     }
 }
 
@@ -344,7 +346,10 @@ async fn page<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
     let posts = visit.head.method() == Method::Post;
     match (path, posts) {
         (["authorize"], _) => return authorize::get(visit).await,
-        (["login", "style.css"], _) => return style(),
+        (["login", "style.css"], _) => {
+            return public("text/css;charset=UTF-8", authz::pages::STYLE);
+        }
+        (["login", "icon.svg"], _) => return public("image/svg+xml", authz::pages::layout::ICON),
         (["login"], false) => return login::get(visit),
         (["login"], true) => return login::post(visit).await,
         (["logout"], false) => return login::ask_out(visit),
@@ -396,11 +401,10 @@ async fn own_page<E: Env>(
     }
 }
 
-/// The sheet of all pages: public, the same for everybody.
-fn style() -> Reply {
-    let body = authz::pages::STYLE.as_bytes().to_vec();
-    let mut reply = Reply { status: 200, body, ..Reply::default() };
-    reply.content_type = Some("text/css;charset=UTF-8".into());
+/// What all pages use: public, the same for everybody.
+fn public(content_type: &'static str, text: &str) -> Reply {
+    let mut reply = Reply { status: 200, body: text.as_bytes().to_vec(), ..Reply::default() };
+    reply.content_type = Some(content_type.into());
     reply.field("X-Content-Type-Options", "nosniff").field("Cache-Control", "public, max-age=3600")
 }
 

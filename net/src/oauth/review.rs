@@ -307,6 +307,10 @@ pub fn approved<E: Env>(visit: &Visit<'_, E>, client: &Client) -> Client {
         client.profile = proposal;
     }
     account_of::give_back(&mut client);
+    if !client.profile.confidential {
+        // Should it become confidential once more, its owner is shown another one.
+        client.secrets.clear();
+    }
     if client.status != Status::Suspended {
         client.status = Status::Approved;
     }

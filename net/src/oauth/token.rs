@@ -444,6 +444,16 @@ pub fn opened<E: Env>(visit: &Visit<'_, E>, token: &str, kind: Kind) -> Option<C
     }
 }
 
+/// The scopes of a grant of which its owner holds a part today; all of them where nothing is left, for a role may
+/// come back (oauth.md, section 24).
+fn held<E: Env>(visit: &Visit<'_, E>, grant: &Grant) -> Vec<String> {
+    let granted = || grant.scopes.clone();
+    let state = visit.state();
+    let Some(owner) = state.user(&grant.user) else { return granted() };
+    let (left, details) = within_reach(visit, owner, granted(), grant.details.clone());
+    if left.is_empty() && details.is_empty() { granted() } else { left }
+}
+
 /// The answer with the tokens of a grant.
 fn tokens<E: Env>(
     visit: &Visit<'_, E>,
@@ -467,7 +477,7 @@ fn tokens<E: Env>(
         let sealed = visit.keys().refresh().seal(content);
         writer.field_str("refresh_token", &visit.keys().write(Kind::Refresh, &sealed));
     }
-    writer.field_str("scope", &grant.scopes.join(" "));
+    writer.field_str("scope", &held(visit, grant).join(" "));
     if !grant.details.is_empty() {
         writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
         debug_assert!(

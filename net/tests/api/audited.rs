@@ -628,7 +628,9 @@ fn in_strict_mode_what_only_looks_goes_on() {
         client.authorize(None);
         client.good("GET", "/.well-known/oauth-authorization-server", "").await;
         client.good("GET", "/.well-known/oauth-protected-resource", "").await;
-        assert_eq!(client.call("GET", "/login/style.css", "").await.status, 200);
+        for file in ["style.css", "icon.svg"] {
+            assert_eq!(client.call("GET", &format!("/login/{file}"), "").await.status, 200);
+        }
         // A form would lead nowhere.
         assert_eq!(client.call("GET", "/login", "").await.status, 503);
         // What has a line of its own waits for it: somebody who is not let in, or may not.

@@ -106,3 +106,29 @@ fn an_application_keeps_access_where_its_owner_left_that_ticked() {
         }
     });
 }
+
+/// An answer named scopes of which the owner held nothing any more, beside those of which they did.
+#[test]
+fn a_refresh_tells_what_its_owner_still_holds() {
+    let sim = Sim::new(1);
+    with_oauth_on(&sim, |mut client| async move {
+        let both = "index:a-*:read index:b-*:read";
+        let holds = [("a-*", "read"), ("b-*", "read")];
+        let app = stage(&mut client, &[("ann", &holds)]).await;
+        let ticked: Vec<&str> = both.split(' ').collect();
+        let mut token = first(&mut client, &app, both, &ticked).await;
+        for (left, told) in [(&holds[..], both), (&holds[..1], READ), (&[], both)] {
+            let entries = left
+                .iter()
+                .map(|(names, privilege)| json!({"names": [*names], "privileges": [*privilege]}));
+            let entries: Vec<Value> = entries.collect();
+            client.authorize(Some(&basic("elastic", "secret")));
+            let role = json::to_string(&json!({"indices": entries}));
+            client.good("PUT", "/_security/role/ann", &role).await;
+            let more = format!("grant_type=refresh_token&refresh_token={token}");
+            let (status, answer) = ask(&mut client, &app, &more).await;
+            assert_eq!((status, answer("scope").as_str()), (200, told));
+            token = answer("refresh_token");
+        }
+    });
+}
