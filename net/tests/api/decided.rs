@@ -393,3 +393,52 @@ fn a_change_that_is_sent_again_asks_for_nothing_that_was_decided() {
         }
     });
 }
+
+/// A client that a reviewer made public kept the secret of before, which opened it once more when it went back.
+#[test]
+fn a_secret_ends_where_a_reviewed_client_does_without() {
+    with_oauth(|mut client| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        let (callback, scope) = ("https://app.example/cb", "index:a-1:read");
+        let app = send(&mut dev, &mut client, "/apps/new", "One", callback, scope).await;
+        let mut secrets = Vec::new();
+        for kind in ["confidential", "public", "confidential"] {
+            let page = dev.ask(&mut client, &app, &[]).await;
+            let mut form = fields(&page, &app);
+            for (name, value) in [
+                ("application_type", "web"),
+                ("client_name", "One"),
+                ("redirect_uris", callback),
+                ("scope", scope),
+                ("confidential", kind),
+                ("require_pkce", "true"),
+                ("action", "submit"),
+            ] {
+                form.push((name.into(), value.into()));
+            }
+            assert_eq!(dev.post(&mut client, &app, &form).await.status, 303, "{kind}");
+            let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+            assert_eq!(press(&mut rev, &mut client, &queue, "approve").await.status, 303, "{kind}");
+            if kind == "public" {
+                continue;
+            }
+            let page = dev.ask(&mut client, &app, &[]).await;
+            let mut form = fields(&page, &app);
+            form.retain(|(name, _)| name == "csrf_token");
+            form.push(("action".into(), "show_secret".into()));
+            let told = dev.post(&mut client, &app, &form).await;
+            assert_eq!(told.status, 200, "{}", words(&told));
+            let text = told.text();
+            let secret = text.split_once("class=\"client_secret\">").expect("it is shown").1;
+            secrets.push(secret.split('<').next().unwrap_or_default().to_owned());
+        }
+        let known = shown(&mut client, &app).await;
+        let id = at(&known, &["client_id"]).as_str().expect("an id").to_owned();
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        for (secret, status) in secrets.iter().zip([401, 200]) {
+            client.authorize(Some(&basic(&id, secret)));
+            let answer = client.call_with("POST", "/revoke", &kind, b"token=x").await;
+            assert_eq!(answer.status, status, "{}", answer.text());
+        }
+    });
+}
