@@ -100,6 +100,9 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         let at = from + found + 1;
         from = at;
         let end = at + BODY_CHARACTERS + CHECK_CHARACTERS;
+        if !text.as_bytes().get(at..end).is_some_and(may_be_sealed) {
+            continue;
+        }
         let starts = kept.max(at.saturating_sub(PREFIX_CHARACTERS_MAX + KIND_CHARACTERS + 1))
             ..at.saturating_sub(KIND_CHARACTERS + 1);
         let is_token = |start: &usize| {
@@ -118,6 +121,14 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         0 => Cow::Borrowed(text),
         _ => Cow::Owned(masked + &text[kept..]),
     }
+}
+
+/// Are these letters that body and checksum of a token may have? Whoever fills a line with what is none has no checksums
+/// made for it.
+fn may_be_sealed(bytes: &[u8]) -> bool {
+    let (body, check) = bytes.split_at(BODY_CHARACTERS);
+    body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && check.iter().all(|byte| BASE32.contains(byte))
 }
 
 fn checksum(text: &str) -> String {

@@ -402,7 +402,8 @@ impl<E: Env> Visit<'_, E> {
         .field("Retry-After", "1")
     }
 
-    /// The page for a request that is unknown, over, or decided already: no address of such, and no form.
+    /// The page for a request that is unknown, over, or decided already: 400 where an address names it, 403 where a form
+    /// does.
     pub fn dead_request(&self) -> Reply {
         let is_form = matches!(self.head.method(), http::Method::Post);
         self.problem(
