@@ -29,6 +29,7 @@ fn with_device() -> State {
     let state = apply(&state, &Command::PutDevice { device, now: 0 }).0;
     let decide = Command::DecideDevice {
         without_refresh: None,
+        begun: None,
         by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),
@@ -192,6 +193,7 @@ fn a_device_that_comes_too_late_is_told_so_for_a_while() {
     assert_eq!(apply(&state, &poll(700_001)).1, Outcome::Wait(Waiting::Expired));
     let decide = Command::DecideDevice {
         without_refresh: None,
+        begun: None,
         by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),

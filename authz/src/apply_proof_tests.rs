@@ -256,6 +256,7 @@ fn a_decision_counts_only_where_client_and_session_still_may() {
         },
         Command::DecideDevice {
             without_refresh: None,
+            begun: None,
             user_code: "BCDFGHJK".into(),
             user: "ann".into(),
             uid,

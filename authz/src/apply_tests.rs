@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::form::Hash;
 use crate::password::PasswordHash;
 use crate::record::client::{ApplicationType, Client, Profile, Status};
-use crate::record::grant::{Code, Device, Grant, Pending};
+use crate::record::grant::{Code, Device, DeviceState, Grant, Pending};
 use crate::record::session::Session;
 use crate::record::user::{Realm, User};
 use crate::secret::Secret;
@@ -71,6 +71,7 @@ fn code(state: &State, n: u8) -> Code {
         spent: None,
         burnt: false,
         without_refresh: None,
+        begun: None,
     }
 }
 
@@ -382,6 +383,7 @@ fn a_device_is_let_in_once() {
     };
     let decide = |scopes, now| Command::DecideDevice {
         without_refresh: None,
+        begun: None,
         by: None,
         user_code: "BCDFGHJK".into(),
         user: "ann".into(),
@@ -405,6 +407,43 @@ fn a_device_is_let_in_once() {
     let (after, outcome) = apply(&allowed, &poll(16_001));
     assert_eq!(granted(outcome).user, "ann");
     assert_eq!(apply(&after, &poll(30_000)).1, Outcome::Refused(Error::InvalidGrant));
+}
+
+/// The longest life of what refreshes counted from the moment in which a code was redeemed, or a device came back.
+#[test]
+fn what_refreshes_lives_from_the_consent_on() {
+    for (begun, now, end) in [(None, 9_000, 5_009_000), (Some(1_000), 9_000, 5_001_000)] {
+        let code = Code { begun, ..code(&start(), 1) };
+        let mut state = start();
+        state.put_code(Arc::new(code));
+        assert_eq!(granted(apply(&state, &redeem(now)).1).absolute_end, end);
+    }
+    let mut state = start();
+    state.put_code(Arc::new(Code { begun: Some(0), ..code(&start(), 1) }));
+    let mut late = redeem(50_000);
+    if let Command::Redeem { absolute, .. } = &mut late {
+        *absolute = 50_000;
+    }
+    assert_eq!(apply(&state, &late).1, Outcome::Refused(Error::InvalidGrant));
+    let device = Device {
+        state: DeviceState::Allowed,
+        user: Some("ann".into()),
+        uid: start().user("ann").expect("there").uid,
+        begun: Some(1_000),
+        ..Device::new(Hash([3; 32]), "BCDFGHJK".into(), "c1".into(), vec!["self".into()], 0)
+    };
+    let mut state = start();
+    state.put_device(Arc::new(device));
+    let poll = Command::PollDevice {
+        id: Hash([3; 32]),
+        client: "c1".into(),
+        refreshes: true,
+        idle: 1_000_000,
+        absolute: 5_000_000,
+        life: 100_000,
+        now: 9_000,
+    };
+    assert_eq!(granted(apply(&state, &poll).1).absolute_end, 5_001_000);
 }
 
 #[test]

@@ -394,6 +394,8 @@ choice! {
             scopes: Option<Vec<String>>,
             /// It was asked to keep access, and may not; see [`crate::record::grant::Device`].
             without_refresh: Option<bool>,
+            /// When, where what it gets lives from then on.
+            begun: Option<u64>,
             /// As with `Decide`.
             by: Option<Proof>,
             /// When.

@@ -62,6 +62,7 @@ async fn prepare(keeper: &Keeper) {
         spent: None,
         burnt: false,
         without_refresh: None,
+        begun: None,
     };
     let decide = Command::Decide {
         by: None,
@@ -154,6 +155,7 @@ async fn allowed_device(keeper: &Keeper) {
     let (user_code, uid) = ("BCDFGHJK".into(), user.uid);
     let decide = Command::DecideDevice {
         without_refresh: None,
+        begun: None,
         by: None,
         user_code,
         user: "ann".into(),
@@ -191,6 +193,7 @@ fn one_of_those_who_race_for_a_device_code_wins() {
             assert_eq!(keeper.state().grants.len(), 1);
             let decided = Command::DecideDevice {
                 without_refresh: None,
+                begun: None,
                 by: None,
                 user_code: "BCDFGHJK".into(),
                 user: "ann".into(),

@@ -190,7 +190,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.put_device(Arc::new(device.clone()));
             Outcome::Created
         }
-        Command::DecideDevice { user_code, user, uid, scopes, without_refresh, by, now } => {
+        Command::DecideDevice { user_code, user, uid, scopes, without_refresh, begun, by, now } => {
             if has_lapsed(state, by.as_ref()) {
                 return lapsed();
             }
@@ -211,6 +211,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
                     uid: *uid,
                     scopes: scopes.clone(),
                     without_refresh: *without_refresh,
+                    begun: *begun,
                     ..(*device).clone()
                 },
             };
@@ -473,7 +474,10 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         return invalid();
     }
     let refreshes = *refreshes && known.without_refresh != Some(true);
-    let end = if refreshes { now + absolute } else { now + life };
+    let end = if refreshes { known.begun.unwrap_or(*now) + absolute } else { now + life };
+    if end <= *now {
+        return invalid();
+    }
     let grant = Grant {
         id: number(state),
         kind: GrantKind::Oauth,
@@ -540,7 +544,10 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         return invalid();
     }
     let refreshes = *refreshes && known.without_refresh != Some(true);
-    let end = if refreshes { now + absolute } else { now + life };
+    let end = if refreshes { known.begun.unwrap_or(*now) + absolute } else { now + life };
+    if end <= *now {
+        return invalid();
+    }
     let grant = Grant {
         id: 0,
         kind: GrantKind::Oauth,

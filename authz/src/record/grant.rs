@@ -168,6 +168,9 @@ record! {
         /// The owner was asked to let the application keep access while they are away (`offline_access`), and did not:
         /// it gets no refresh token. None of such from before it was kept.
         pub without_refresh: Option<bool>,
+        /// When its owner allowed it, in milliseconds: what refreshes lives from then on. None of such from before it was
+        /// kept.
+        pub begun: Option<u64>,
     }
 }
 
@@ -307,6 +310,9 @@ record! {
         /// The owner was asked to let the application keep access while they are away (`offline_access`), and did not:
         /// it gets no refresh token. None of such from before it was kept.
         pub without_refresh: Option<bool>,
+        /// When its owner allowed it, in milliseconds: what refreshes lives from then on. None of such from before it was
+        /// kept.
+        pub begun: Option<u64>,
     }
 }
 
@@ -346,6 +352,7 @@ impl Device {
             polled: None,
             end: created + Self::LIFE_MS,
             without_refresh: None,
+            begun: None,
         }
     }
 }

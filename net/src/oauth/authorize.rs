@@ -390,9 +390,9 @@ async fn give<E: Env>(
     let state = visit.state();
     let now = visit.now();
     let user = &signed_in.user;
-    let is_ticked = !scopes.is_empty() || !details.is_empty();
+    let is_ticked = is_more_than_time(&scopes, &pending.scopes) || !details.is_empty();
     let (scopes, details) = within_reach(visit, user, scopes, details);
-    if scopes.is_empty() && details.is_empty() {
+    if !is_ticked || (scopes.is_empty() && details.is_empty()) {
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
         return Some(deny(visit, pending, signed_in, why).await);
     }
@@ -423,6 +423,7 @@ async fn give<E: Env>(
         spent: None,
         burnt: false,
         without_refresh,
+        begun: Some(now),
     };
     let granted = kept.scopes.join(" ");
     let facts = [("user", user.name.as_str()), ("client", &pending.client), ("scope", &granted)];
@@ -492,6 +493,12 @@ pub async fn deny<E: Env>(
         Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(),
         Err(_) => visit.down(),
     }
+}
+
+/// Is anything ticked but to keep access for longer, where something else was asked for? To keep nothing is nothing.
+pub fn is_more_than_time(ticked: &[String], asked: &[String]) -> bool {
+    let is_time = |scopes: &[String]| scopes.iter().all(|scope| scope == "offline_access");
+    !is_time(ticked) || (!ticked.is_empty() && is_time(asked))
 }
 
 /// How far what an owner holds today reaches.

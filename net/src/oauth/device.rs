@@ -105,7 +105,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter(|asked| form.all("scope").any(|one| one == asked.as_str()))
         .cloned()
         .collect();
-    let is_ticked = decision && !scope::stored(&ticked).is_empty();
+    let is_ticked = decision
+        && !scope::stored(&ticked).is_empty()
+        && authorize::is_more_than_time(&ticked, &waiting.scopes);
     // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
     let (given, _) = authorize::within_reach(visit, &signed_in.user, ticked, Vec::new());
     let allowed = is_ticked && !given.is_empty();
@@ -120,14 +122,16 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         (false, false) if decision && !can_give() => Done::Nothing,
         (false, false) => Done::Refused,
     };
+    let now = visit.now();
     let command = Command::DecideDevice {
+        begun: Some(now),
         user_code: code,
         user: signed_in.user.name.clone(),
         uid: signed_in.user.uid,
         without_refresh: scope::keeps_back(&waiting.scopes, &given),
         scopes: allowed.then_some(given),
         by: Some(signed_in.proof()),
-        now: visit.now(),
+        now,
     };
     let (asking, client) = (waiting.scopes.join(" "), waiting.client.clone());
     match visit.ask(command).await {

@@ -132,3 +132,25 @@ fn a_refresh_tells_what_its_owner_still_holds() {
         }
     });
 }
+
+/// Who ticked nothing but to keep access for longer gave a token that opened nothing, for longer.
+#[test]
+fn to_keep_nothing_is_nothing() {
+    let sim = Sim::new(1);
+    with_oauth_on(&sim, |mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let scope = format!("{READ} offline_access");
+        let body = json!({"client_name": "Keeper", "redirect_uris": ["https://app.example/cb"],
+            "grant_types": ["authorization_code", "refresh_token"], "scope": (scope.clone())});
+        let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        let mut browser = Browser::default();
+        let (_, page) = browser.consent(&mut client, "ann", &id, &scope).await;
+        let mut form = fields(&page, "/consent");
+        let chosen = [("scope", "offline_access"), ("decision", "allow")];
+        form.extend(chosen.map(|(a, b)| (a.into(), b.into())));
+        let led = location(&browser.post(&mut client, "/consent", &form).await);
+        assert!(led.contains("error=access_denied"), "{led}");
+    });
+}

@@ -221,6 +221,7 @@ async fn story(context: &Rc<Context>) {
         spent: None,
         burnt: false,
         without_refresh: None,
+        begun: None,
     };
     let now = now_ms(context);
     let decide = Command::Decide {
