@@ -300,6 +300,13 @@ async fn refresh<E: Env>(
     };
     if known.is_rotated_out(content.serial, settings.reuse_interval, visit.now()) {
         // Whatever else is wrong with the request: it is a theft, and ends the family.
+        if !state.user(&known.user).is_some_and(|owner| owner.enabled) {
+            // Who is disabled may be enabled again, and would find it alive.
+            let grants = vec![content.grant];
+            let ended = visit.ask(Command::Revoke { grants, consents: false }).await;
+            ended.map_err(|error| of_state(&error))?;
+            return Err(refused(visit, client, &authz::Error::Reused, &tried(Some(&known))));
+        }
         let outcome = visit.ask(command(None)).await;
         outcome.map_err(|error| refused(visit, client, &error, &tried(Some(&known))))?;
         return Err(Fail::grant());

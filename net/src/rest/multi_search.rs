@@ -23,14 +23,19 @@ const CONCURRENT: usize = 8;
 
 /// `GET|POST /_msearch`, `/{index}/_msearch`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    multi_search_by(call, async |search| Ok(search.body.clone())).await
+    // What cannot be read fails all of them.
+    multi_search_by(call, async |search| {
+        call.core.check_search(search).await?;
+        Ok(Ok(search.body.clone()))
+    })
+    .await
 }
 
-/// Several searches, the body of each made by `make`; a line that it refuses for what the request lacks
-/// fails all of them, any other its own search alone.
+/// Several searches, the body of each made and read by `make`: what it refuses fails all of them, what it made nothing
+/// of its own search alone.
 pub(super) async fn multi_search_by<E: Env>(
     call: &Call<'_, E>,
-    make: impl AsyncFn(&SearchCall) -> Result<Bytes>,
+    make: impl AsyncFn(&SearchCall) -> Result<Result<Bytes>>,
 ) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
@@ -54,9 +59,8 @@ pub(super) async fn multi_search_by<E: Env>(
     }
     let mut failed: Vec<Option<Error>> = Vec::with_capacity(asked.len());
     for search in &mut asked {
-        match make(search).await {
+        match make(search).await? {
             Ok(body) => search.body = body,
-            Err(error) if error.kind == "action_request_validation_exception" => return Err(error),
             Err(error) => {
                 search.body = Bytes::empty();
                 failed.push(Some(error));
@@ -67,8 +71,6 @@ pub(super) async fn multi_search_by<E: Env>(
         if total_as_int {
             super::search::exact_total(call, search).await?;
         }
-        // What cannot be read fails all of them.
-        call.core.check_search(search).await?;
         call.core.env().spawn().yield_if_needed().await;
     }
     let concurrent = call.params.int("max_concurrent_searches")?;

@@ -2,6 +2,7 @@
 
 use authz::principal::Via;
 use engine::ops::script::{Script, Source};
+use engine::ops::search::SearchCall;
 use engine::{Error, Result};
 use env::{Bytes, Env};
 use json::Value;
@@ -222,13 +223,30 @@ pub(super) async fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
+/// What a template makes of a search, which can be read.
+async fn made<E: Env>(
+    call: &Call<'_, E>,
+    template: &Template,
+    search: &SearchCall,
+) -> Result<Bytes> {
+    call.core.check_reach(call.gate, None, search).await?;
+    let body = template.render(call)?;
+    let search = SearchCall { body: body.clone(), ..search.clone() };
+    call.core.check_search(&search).await?;
+    Ok(body)
+}
+
 /// `GET|POST /_msearch/template`, `/{index}/_msearch/template`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     super::multi_search::multi_search_by(call, async |search| {
         let body = call.core.read_text(search.body.clone(), |line| fail::tree(line)).await?;
-        let template = Template::parse(&body, None)?;
-        call.core.check_reach(call.gate, None, search).await?;
-        template.render(call)
+        let template = Template::parse(&body, None).map_err(|error| match error.kind.as_ref() {
+            "action_request_validation_exception" => {
+                Error::illegal_argument("Malformed search template")
+            }
+            _ => error,
+        })?;
+        Ok(made(call, &template, search).await)
     })
     .await
 }

@@ -213,8 +213,13 @@ pub(super) const TASKS: &[Known] = &[
 
 pub(super) const TASK: &[Known] = &[flag("wait_for_completion"), time("timeout")];
 
-pub(super) const CANCEL_TASKS: &[Known] =
-    &[text("actions"), text("nodes"), text("parent_task_id"), flag("wait_for_completion")];
+pub(super) const CANCEL_TASKS: &[Known] = &[
+    text("actions"),
+    text("nodes"),
+    text("parent_task_id"),
+    text("group_by"),
+    flag("wait_for_completion"),
+];
 
 pub(super) const VECTORS: &[Known] = &[
     text("fields"),

@@ -154,3 +154,26 @@ fn to_keep_nothing_is_nothing() {
         assert!(led.contains("error=access_denied"), "{led}");
     });
 }
+
+/// While its owner was disabled a stolen token was refused, and its family came back with the owner.
+#[test]
+fn a_second_use_ends_the_family_of_who_is_disabled() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    with_oauth_on(&sim, |mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        let old = first(&mut client, &app, READ, &[READ]).await;
+        let refresh = |token: &str| format!("grant_type=refresh_token&refresh_token={token}");
+        let (_, new) = ask(&mut client, &app, &refresh(&old)).await;
+        env.clock().sleep(Duration::from_secs(4)).await;
+        for (order, token, status) in
+            [("_disable", &old, 400), ("_enable", &new("refresh_token"), 400)]
+        {
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("PUT", &format!("/_security/user/ann/{order}"), "").await;
+            assert_eq!(ask(&mut client, &app, &refresh(token)).await.0, status, "{order}");
+        }
+        client.authorize(Some(&format!("Bearer {}", new("access_token"))));
+        assert_eq!(client.call("GET", "/a-1/_search", "").await.status, 401);
+    });
+}

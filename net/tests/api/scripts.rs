@@ -231,6 +231,20 @@ fn stored_scripts_and_templates_are_kept_and_used() {
         let responses = at(&found, &["responses"]).as_array().expect("a list");
         let statuses: Vec<_> = responses.iter().map(|one| at(one, &["status"]).as_u64()).collect();
         assert_eq!(statuses, [Some(200), Some(404)]);
+        // What comes of a template is its own item's; what is no template is all of the request's.
+        let lines = "{}\n{\"id\":\"t\"}\n{}\n{\"source\":\"{bad\"}\n{}\n{\"source\":{\"query\":{\"nope\":{}}}}\n";
+        let found = client.good("POST", "/a/_msearch/template", lines).await;
+        let responses = at(&found, &["responses"]).as_array().expect("a list");
+        let statuses: Vec<_> = responses.iter().map(|one| at(one, &["status"]).as_u64()).collect();
+        assert_eq!(statuses, [Some(200), Some(400), Some(400)]);
+        for wrong in ["{}\n{\"zz\":1}\n", "{}\n{}\n"] {
+            let lines = format!("{{}}\n{{\"id\":\"t\"}}\n{wrong}");
+            assert_eq!(
+                client.call("POST", "/a/_msearch/template", &lines).await.status,
+                400,
+                "{wrong}"
+            );
+        }
     });
 }
 

@@ -161,7 +161,9 @@ fn worth(rating: i32) -> f64 {
 /// The sum of what each rating is worth, less the lower it stands; a hit without one keeps its place.
 fn gain(ratings: impl Iterator<Item = Option<i32>>) -> f64 {
     let each = ratings.enumerate().filter_map(|(at, rating)| Some((at, rating?)));
-    each.map(|(at, rating)| worth(rating) / (((at + 2) as f64).ln() / std::f64::consts::LN_2)).sum()
+    let worth = |(at, rating)| worth(rating) / (((at + 2) as f64).ln() / std::f64::consts::LN_2);
+    // Of none it is -0.0 otherwise.
+    each.map(worth).sum::<f64>() + 0.0
 }
 
 #[cfg(test)]

@@ -461,7 +461,8 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
 }
 
 fn plain_sum(values: &[(String, f64)]) -> f64 {
-    values.iter().map(|(_, value)| value).sum()
+    // Of none it is -0.0 otherwise.
+    values.iter().map(|(_, value)| value).sum::<f64>() + 0.0
 }
 
 /// A bucket's name among the keys of `max_bucket`.

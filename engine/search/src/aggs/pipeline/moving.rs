@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 pub fn apply(function: MovingFn, values: &[f64]) -> Result<f64> {
     let none = values.is_empty();
     let n = values.len() as f64;
-    let sum = || values.iter().sum::<f64>();
+    // Of none it is -0.0 otherwise.
+    let sum = || values.iter().sum::<f64>() + 0.0;
     Ok(match function {
         MovingFn::Max => values.iter().copied().reduce(f64::max).unwrap_or(f64::NAN),
         MovingFn::Min => values.iter().copied().reduce(f64::min).unwrap_or(f64::NAN),
