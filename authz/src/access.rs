@@ -260,6 +260,18 @@ impl Access {
         }
     }
 
+    /// The fields that the owner of a grant may see, where there is one and not all are: a filter that a grant brings
+    /// tells what it holds, and so is none of other fields.
+    fn owner_fields(&self, action: &str, index: Name<'_>, alias: Option<&str>) -> Option<Fields> {
+        if !self.is_by_grant() {
+            return None;
+        }
+        let own = self.layers.iter().filter(|layer| !layer.strict);
+        let sets = own.flat_map(|layer| self.ways(layer, action, index, alias));
+        let fields: Rules = sets.flat_map(|grants| rules(&grants, false)).collect();
+        (!fields.is_empty()).then_some(Fields(fields))
+    }
+
     fn reach(&self, action: &str, index: Name<'_>, alias: Option<&str>) -> Result<Limits, Denied> {
         let mut filters: Vec<Arc<Value>> = Vec::new();
         let mut fields: Rules = Vec::new();
@@ -270,7 +282,13 @@ impl Access {
             let sets = self.ways(layer, action, index, alias).into_iter();
             sets.map(|grants| (grants, layer.strict))
         });
-        for (grants, strict) in sets {
+        let owner = self.owner_fields(action, index, alias);
+        for (mut grants, strict) in sets {
+            if strict && let Some(owner) = &owner {
+                grants.retain(|grant| {
+                    grant.query.as_ref().is_none_or(|query| names_seen_alone(query, owner))
+                });
+            }
             if grants.is_empty() {
                 return Err(self.denied(action, alias.or(Some(index.text)), Kind::Index));
             }
@@ -489,6 +507,27 @@ impl Access {
         let indices = index.map(str::to_owned).into_iter().collect();
         Denied { action: action.to_owned(), who, indices, kind }
     }
+}
+
+/// Does a filter of a grant name fields alone that may be seen? It has the words of `authorization_details`; any other
+/// is not known to.
+fn names_seen_alone(query: &Value, seen: &Fields) -> bool {
+    let Some(query) = query.as_object() else { return false };
+    query.iter().all(|(kind, body)| match (kind, body) {
+        ("match_all" | "match_none", _) => true,
+        ("exists", body) => {
+            body.get("field").and_then(Value::as_str).is_some_and(|field| seen.permits(field))
+        }
+        ("term" | "terms" | "range", Value::Object(fields)) => {
+            fields.keys().all(|field| matches!(field, "boost" | "_name") || seen.permits(field))
+        }
+        ("bool", Value::Object(parts)) => parts.iter().all(|(part, clauses)| match clauses {
+            Value::Array(clauses) => clauses.iter().all(|clause| names_seen_alone(clause, seen)),
+            Value::Object(_) => names_seen_alone(clauses, seen),
+            _ => matches!(part, "boost" | "minimum_should_match" | "_name"),
+        }),
+        _ => false,
+    })
 }
 
 /// The sets of field rules that a layer's grants ask for: none where all fields are shown.

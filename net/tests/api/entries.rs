@@ -78,24 +78,29 @@ async fn token(client: &mut Client) -> String {
         {"type": "index_access", "indices": ["real"], "actions": ["read"],
             "query": {"term": {"kind": "other"}}, "fields": ["all"]}
     ]);
+    token_of(client, (&text("client_id"), &text("client_secret")), &details).await
+}
+
+/// A token of `ann` with these entries.
+async fn token_of(client: &mut Client, (id, secret): (&str, &str), details: &Value) -> String {
     let target = format!(
         "/authorize?response_type=code&client_id={}&authorization_details={}",
-        text("client_id"),
-        escaped(&json::to_string(&details))
+        id,
+        escaped(&json::to_string(details))
     );
     let mut browser = Browser::default();
     let (_, page) = browser.consent_to(client, "ann", &target).await;
     let mut form = fields(&page, "/consent");
-    for (name, value) in [("detail", "0"), ("detail", "1"), ("decision", "allow")] {
-        form.push((name.into(), value.into()));
-    }
+    let count = details.as_array().map_or(0, <[Value]>::len);
+    form.extend((0..count).map(|at| ("detail".to_owned(), at.to_string())));
+    form.push(("decision".into(), "allow".into()));
     let led = location(&browser.post(client, "/consent", &form).await);
     let code = led.split_once("code=").expect("a code").1;
     let body = format!(
         "grant_type=authorization_code&code={}&client_id={}&client_secret={}",
         code.split('&').next().unwrap_or_default(),
-        text("client_id"),
-        text("client_secret")
+        id,
+        secret
     );
     let kind = [("Content-Type", "application/x-www-form-urlencoded")];
     let answer = client.call_with("POST", "/token", &kind, body.as_bytes()).await;
@@ -307,5 +312,44 @@ fn what_one_entry_shows_alone_is_missing_in_the_documents_of_the_others() {
         let answer = client.good("POST", "/real/_search", body).await;
         let buckets = json::to_string(at(&answer, &["aggregations", "a", "buckets"]));
         assert_eq!(buckets, r#"[{"key":"same","doc_count":6},{"key":"none","doc_count":4}]"#);
+    });
+}
+
+/// A filter of an entry was held against fields that the owner may not see: who let in an application of their own
+/// learnt from what it found what stands there.
+#[test]
+fn an_entry_tells_nothing_of_what_its_owner_may_not_see() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/pay/_doc/1?refresh", r#"{"number":1,"salary":2037}"#).await;
+        let role = r#"{"indices":[{"names":["pay"],"privileges":["read"],"field_security":{"grant":["number"]}}]}"#;
+        client.good("PUT", "/_security/role/ann", role).await;
+        let user = r#"{"password":"ann-knows-this","roles":["ann"]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let body = format!(
+            r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:read",
+                "authorization_details_types":["index_access"]}}"#
+        );
+        let made = client.good("POST", "/_oauth/client", &body).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        for (query, seen) in [
+            (json!({"range": {"number": {"lt": 5}}}), true),
+            (json!({"range": {"salary": {"lt": 5000}}}), false),
+            (json!({"exists": {"field": "salary"}}), false),
+            (json!({"bool": {"must_not": [{"term": {"salary": 7}}]}}), false),
+        ] {
+            let entry = json!({"type": "index_access", "indices": ["pay"], "actions": ["read"],
+                "query": (query.clone())});
+            let app = (text("client_id"), text("client_secret"));
+            let token = token_of(&mut client, (&app.0, &app.1), &json!([entry])).await;
+            client.authorize(Some(&token));
+            let answer = client.call("GET", "/pay/_search", "").await;
+            let found = answer.text().contains("\"number\":1");
+            assert_eq!(
+                (answer.status, found),
+                if seen { (200, true) } else { (403, false) },
+                "{query:?}"
+            );
+        }
     });
 }
