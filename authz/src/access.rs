@@ -67,6 +67,9 @@ pub struct Limits {
     pub kinds: Vec<Limits>,
 }
 
+/// The field that a name means in an index, where it is another name of one.
+pub type Targets<'t> = &'t dyn Fn(&str) -> Option<String>;
+
 /// Grants of a strict layer that differ in documents and fields, at most: with each one more, kinds
 /// of documents double. Beyond, the fields of all of them alone are shown.
 const DIFFERENT_MAX: usize = 4;
@@ -175,7 +178,17 @@ impl Access {
 
     /// May the caller do `action` to `index`, and what of it may be seen?
     pub fn index<'n>(&self, action: &str, index: impl Into<Name<'n>>) -> Result<Limits, Denied> {
-        self.reach(action, index.into(), None)
+        self.index_of(action, index, &|_| None)
+    }
+
+    /// As [`Access::index`], of an index in which some names of fields mean others, as `targets` tells.
+    pub fn index_of<'n>(
+        &self,
+        action: &str,
+        index: impl Into<Name<'n>>,
+        targets: Targets<'_>,
+    ) -> Result<Limits, Denied> {
+        self.reach(action, index.into(), None, targets)
     }
 
     /// Would [`Access::index`] say yes? Nothing is worked out but that.
@@ -217,9 +230,10 @@ impl Access {
         action: &str,
         index: impl Into<Name<'n>>,
         alias: &str,
+        targets: Targets<'_>,
     ) -> Result<Limits, Denied> {
         match self.is_granted(action, alias) {
-            true => self.reach(action, index.into(), Some(alias)),
+            true => self.reach(action, index.into(), Some(alias), targets),
             false => Err(self.denied(action, Some(alias), Kind::Index)),
         }
     }
@@ -272,7 +286,13 @@ impl Access {
         (!fields.is_empty()).then_some(Fields(fields))
     }
 
-    fn reach(&self, action: &str, index: Name<'_>, alias: Option<&str>) -> Result<Limits, Denied> {
+    fn reach(
+        &self,
+        action: &str,
+        index: Name<'_>,
+        alias: Option<&str>,
+        targets: Targets<'_>,
+    ) -> Result<Limits, Denied> {
         let mut filters: Vec<Arc<Value>> = Vec::new();
         let mut fields: Rules = Vec::new();
         // The kinds of one layer, with all that the other layers ask for.
@@ -283,10 +303,14 @@ impl Access {
             sets.map(|grants| (grants, layer.strict))
         });
         let owner = self.owner_fields(action, index, alias);
+        let is_seen = |owner: &Fields, field: &str| {
+            owner.permits(field) && targets(field).is_none_or(|target| owner.permits(&target))
+        };
         for (mut grants, strict) in sets {
             if strict && let Some(owner) = &owner {
                 grants.retain(|grant| {
-                    grant.query.as_ref().is_none_or(|query| names_seen_alone(query, owner))
+                    let is_seen = |field: &str| is_seen(owner, field);
+                    grant.query.as_ref().is_none_or(|query| names_seen_alone(query, &is_seen))
                 });
             }
             if grants.is_empty() {
@@ -511,19 +535,17 @@ impl Access {
 
 /// Does a filter of a grant name fields alone that may be seen? It has the words of `authorization_details`; any other
 /// is not known to.
-fn names_seen_alone(query: &Value, seen: &Fields) -> bool {
+fn names_seen_alone(query: &Value, is_seen: &dyn Fn(&str) -> bool) -> bool {
     let Some(query) = query.as_object() else { return false };
     query.iter().all(|(kind, body)| match (kind, body) {
         ("match_all" | "match_none", _) => true,
-        ("exists", body) => {
-            body.get("field").and_then(Value::as_str).is_some_and(|field| seen.permits(field))
-        }
+        ("exists", body) => body.get("field").and_then(Value::as_str).is_some_and(is_seen),
         ("term" | "terms" | "range", Value::Object(fields)) => {
-            fields.keys().all(|field| matches!(field, "boost" | "_name") || seen.permits(field))
+            fields.keys().all(|field| matches!(field, "boost" | "_name") || is_seen(field))
         }
         ("bool", Value::Object(parts)) => parts.iter().all(|(part, clauses)| match clauses {
-            Value::Array(clauses) => clauses.iter().all(|clause| names_seen_alone(clause, seen)),
-            Value::Object(_) => names_seen_alone(clauses, seen),
+            Value::Array(clauses) => clauses.iter().all(|clause| names_seen_alone(clause, is_seen)),
+            Value::Object(_) => names_seen_alone(clauses, is_seen),
             _ => matches!(part, "boost" | "minimum_should_match" | "_name"),
         }),
         _ => false,

@@ -148,7 +148,7 @@ fn an_alias_that_a_role_writes_out_leads_a_token_to_its_index() {
         let access = access(vec![layer(vec![entry(role, query, None)]), granted]);
         assert!(access.index(SEARCH, "sales-2026").is_err(), "by its own name");
         assert!(!access.sees(SEARCH, "sales-2026"));
-        let found = access.index_by_alias(SEARCH, "sales-2026", "sales");
+        let found = access.index_by_alias(SEARCH, "sales-2026", "sales", &|_| None);
         let is_seen = access.sees_by_alias(SEARCH, "sales-2026", "sales");
         assert_eq!(is_seen, found.is_ok(), "the short answer is the long one's");
         found
@@ -170,7 +170,7 @@ fn roles_open_the_names_alone_that_they_hold() {
     let by = |roles: &[(&str, Option<&str>)]| {
         let entries = roles.iter().map(|(name, query)| entry(name, *query, None)).collect();
         let access = access(vec![layer(entries)]);
-        let found = access.index_by_alias(SEARCH, "sales-2026", "year");
+        let found = access.index_by_alias(SEARCH, "sales-2026", "year", &|_| None);
         assert_eq!(access.sees_by_alias(SEARCH, "sales-2026", "year"), found.is_ok());
         found.map(|seen| seen.filter.as_deref().cloned())
     };
@@ -181,7 +181,7 @@ fn roles_open_the_names_alone_that_they_hold() {
     // Each layer of a key holds it.
     let both = |one: &str, other: &str| {
         let layers = [one, other].map(|name| layer(vec![entry(name, None, None)]));
-        access(layers.into()).index_by_alias(SEARCH, "sales-2026", "year").is_ok()
+        access(layers.into()).index_by_alias(SEARCH, "sales-2026", "year", &|_| None).is_ok()
     };
     assert!(both("year", "y*"));
     assert!(!both("year", "sales-2026"));
@@ -189,7 +189,7 @@ fn roles_open_the_names_alone_that_they_hold() {
     let backing = Name { text: ".ds-logs-1", stream: Some("logs") };
     let held = |name: &str| {
         let access = access(vec![layer(vec![entry(name, None, None)])]);
-        let by_name = access.index_by_alias(SEARCH, backing, "logs").is_ok();
+        let by_name = access.index_by_alias(SEARCH, backing, "logs", &|_| None).is_ok();
         (by_name, access.index(SEARCH, backing).is_ok())
     };
     assert_eq!(held("logs"), (true, true));
@@ -205,7 +205,7 @@ fn a_token_sees_through_an_alias_what_both_names_show() {
         let mut granted = layer(vec![entry("*", None, None)]);
         granted.strict = true;
         let access = access(vec![layer(entries), granted]);
-        let found = access.index_by_alias(SEARCH, "sales-2026", "year");
+        let found = access.index_by_alias(SEARCH, "sales-2026", "year", &|_| None);
         assert_eq!(access.sees_by_alias(SEARCH, "sales-2026", "year"), found.is_ok());
         found.map(|seen| seen.filter.as_deref().cloned())
     };

@@ -10,6 +10,7 @@
 //! 4. In strict mode a change has a line before it is made ([`Audit::begin`]), and whoever made events asks whether
 //!    they are written ([`Audit::is_written`]) before anything is answered.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -268,9 +269,32 @@ fn cleaned(values: &[String]) -> Vec<Value> {
     told
 }
 
+/// A text without tokens, also where an address has them percent-encoded: then it is told decoded.
+fn without_tokens(text: &str) -> Cow<'_, str> {
+    let plain = masked(text);
+    if !plain.contains('%') {
+        return plain;
+    }
+    let mut decoded = Vec::with_capacity(plain.len());
+    let mut rest = plain.as_bytes();
+    while let Some((first, left)) = rest.split_first() {
+        let byte = left.first_chunk().filter(|_| *first == b'%').and_then(|digits: &[u8; 2]| {
+            let digits = std::str::from_utf8(digits).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        decoded.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &left[2..] } else { left };
+    }
+    let decoded = String::from_utf8_lossy(&decoded);
+    match masked(&decoded) {
+        Cow::Borrowed(_) => plain,
+        Cow::Owned(masked) => Cow::Owned(masked),
+    }
+}
+
 /// A value without control characters and tokens, and what is missing of it where it is longer than `max`.
 fn clean(value: &str, max: usize) -> String {
-    let value = &*masked(value);
+    let value = &*without_tokens(value);
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let mut rest = value.chars();
     let mut kept: String = rest.by_ref().take(max).map(plain).collect();
@@ -359,15 +383,17 @@ mod tests {
         let (audit, lines) = Audit::new(false);
         let token = crate::token::text::write(crate::token::Kind::Access, &[7; 32]);
         let path = format!("/_search/scroll/{token}?pretty");
+        let encoded = format!("/a%zz/{}%", token.replace('_', "%5f"));
         audit.note_lists(
             7,
             "x",
             "ok",
-            &[("path", &path), ("user", &token)],
+            &[("path", &path), ("user", &token), ("other", &encoded)],
             &[("names", std::slice::from_ref(&token))],
         );
         let line = text(lines.try_recv().expect("a line"));
         assert!(!line.contains(&token) && line.contains("/_search/scroll/core_at_"), "{line}");
+        assert!(!line.contains(&token[8..40]) && line.contains("/a%zz/core_at_"), "{line}");
     }
 
     /// All callbacks of an application were one value, and what stood behind its 1024th character was cut

@@ -7,6 +7,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use authz::access::Targets;
 use authz::audit::Audit;
 use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
 use engine::gate::{Asked, Making};
@@ -332,6 +333,22 @@ fn by_stream<E: Env, T>(core: &Core<E>, index: &str, ask: impl FnOnce(Name<'_>) 
     })
 }
 
+/// The same, with what names of fields mean there.
+fn by_fields<E: Env, T>(
+    core: &Core<E>,
+    index: &str,
+    ask: impl FnOnce(Name<'_>, Targets<'_>) -> T,
+) -> T {
+    core.glance(|state| {
+        let stream = state.streams_of.get(index).map(|stream| &**stream);
+        let mapping = state.index(index).map(|index| &index.mapping);
+        ask(Name { text: index, stream }, &|field| {
+            let target = mapping.filter(|mapping| mapping.is_alias(field))?.lookup(field)?;
+            Some(target.path.to_string())
+        })
+    })
+}
+
 /// authz's access as the engine's gate.
 struct Door<E: Env> {
     /// It knows which index is part of which data stream.
@@ -382,7 +399,9 @@ impl<E: Env> Gate for Door<E> {
                 return Ok(Limits::default());
             }
         }
-        match by_stream(&self.core, index, |name| self.access.index(action, name)) {
+        let ask =
+            |name: Name<'_>, targets: Targets<'_>| self.access.index_of(action, name, targets);
+        match by_fields(&self.core, index, ask) {
             Ok(limits) => Ok(limits_of(limits)),
             Err(denied) => Err(self.forbidden(&denied, Some(index))),
         }
@@ -451,7 +470,10 @@ impl<E: Env> Gate for Door<E> {
         if self.trusts_aliases() && action.starts_with("cluster:") {
             return self.index(action, alias);
         }
-        by_stream(&self.core, index, |name| self.access.index_by_alias(action, name, alias))
+        let ask = |name: Name<'_>, targets: Targets<'_>| {
+            self.access.index_by_alias(action, name, alias, targets)
+        };
+        by_fields(&self.core, index, ask)
             .map(limits_of)
             .map_err(|denied| self.forbidden(&denied, Some(alias)))
     }
@@ -545,7 +567,8 @@ impl<E: Env> Gate for Lasting<E> {
             return self.cluster(action).map(|()| Limits::default());
         }
         let access = self.access()?;
-        let limits = by_stream(&self.core, index, |name| access.index(action, name));
+        let ask = |name: Name<'_>, targets: Targets<'_>| access.index_of(action, name, targets);
+        let limits = by_fields(&self.core, index, ask);
         limits.map(limits_of).map_err(|error| denied(&error))
     }
 
@@ -583,8 +606,10 @@ impl<E: Env> Gate for Lasting<E> {
             return self.index(action, alias);
         }
         let access = self.access()?;
-        let ask = |name: Name<'_>| access.index_by_alias(action, name, alias);
-        let limits = by_stream(&self.core, index, ask);
+        let ask = |name: Name<'_>, targets: Targets<'_>| {
+            access.index_by_alias(action, name, alias, targets)
+        };
+        let limits = by_fields(&self.core, index, ask);
         limits.map(limits_of).map_err(|error| denied(&error))
     }
 

@@ -321,8 +321,11 @@ fn what_one_entry_shows_alone_is_missing_in_the_documents_of_the_others() {
 fn an_entry_tells_nothing_of_what_its_owner_may_not_see() {
     with_oauth(|mut client| async move {
         client.authorize(Some(&basic("elastic", "secret")));
+        let mapping = r#"{"mappings":{"properties":{"salary":{"type":"long"},"number":{"type":"long"},
+            "number_two":{"type":"alias","path":"salary"}}}}"#;
+        client.good("PUT", "/pay", mapping).await;
         client.good("PUT", "/pay/_doc/1?refresh", r#"{"number":1,"salary":2037}"#).await;
-        let role = r#"{"indices":[{"names":["pay"],"privileges":["read"],"field_security":{"grant":["number"]}}]}"#;
+        let role = r#"{"indices":[{"names":["pay"],"privileges":["read"],"field_security":{"grant":["number*"]}}]}"#;
         client.good("PUT", "/_security/role/ann", role).await;
         let user = r#"{"password":"ann-knows-this","roles":["ann"]}"#;
         client.good("PUT", "/_security/user/ann", user).await;
@@ -336,6 +339,7 @@ fn an_entry_tells_nothing_of_what_its_owner_may_not_see() {
             (json!({"range": {"number": {"lt": 5}}}), true),
             (json!({"range": {"salary": {"lt": 5000}}}), false),
             (json!({"exists": {"field": "salary"}}), false),
+            (json!({"range": {"number_two": {"lt": 5000}}}), false),
             (json!({"bool": {"must_not": [{"term": {"salary": 7}}]}}), false),
         ] {
             let entry = json!({"type": "index_access", "indices": ["pay"], "actions": ["read"],
