@@ -166,7 +166,8 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     if kind == "authorization_code" {
         noted(visit, "code_redeemed", &grant, form.text("code"));
     }
-    Ok(tokens(visit, &grant, serial, &grant, "token_issued"))
+    // Its owner, or who lent the account, has just been asked.
+    Ok(tokens(visit, &grant, serial, &grant, "token_issued", &grant.scopes))
 }
 
 /// Is there what a grant is asked for with?
@@ -341,7 +342,8 @@ async fn refresh<E: Env>(
         None => Arc::clone(&grant),
         Some(parent) => visit.state().grant(parent).cloned().ok_or(Fail::grant())?,
     };
-    Ok(tokens(visit, &grant, serial, &family, "token_refreshed"))
+    let scopes = held(visit, &grant);
+    Ok(tokens(visit, &grant, serial, &family, "token_refreshed", &scopes))
 }
 
 /// A client that acts for itself.
@@ -468,6 +470,7 @@ fn tokens<E: Env>(
     serial: u32,
     family: &Grant,
     event: &str,
+    scopes: &[String],
 ) -> Reply {
     let now = visit.now();
     let end = (now + visit.settings.access_token).min(family.absolute_end);
@@ -484,7 +487,7 @@ fn tokens<E: Env>(
         let sealed = visit.keys().refresh().seal(content);
         writer.field_str("refresh_token", &visit.keys().write(Kind::Refresh, &sealed));
     }
-    writer.field_str("scope", &held(visit, grant).join(" "));
+    writer.field_str("scope", &scopes.join(" "));
     if !grant.details.is_empty() {
         writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
         debug_assert!(
