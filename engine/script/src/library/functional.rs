@@ -213,7 +213,9 @@ fn collection(
         }
         ("sum", [function]) => {
             let made = caller.each(*function, &all)?;
-            Ok(Some(Value::Double(made.iter().map(|value| arith::double(*value)).sum())))
+            // Of none it is -0.0 otherwise.
+            let sum = made.iter().map(|value| arith::double(*value)).sum::<f64>() + 0.0;
+            Ok(Some(Value::Double(sum)))
         }
         ("groupBy", [function]) => {
             let groups = caller.heap().object(Object::Map(Map::new(Order::Linked)))?;

@@ -196,7 +196,8 @@ pub(super) fn method(
         ("asList", []) => some(Value::Object(at)),
         ("asCollection", []) => some(Value::Object(at)),
         ("sum", []) => {
-            let sum = list.iter().map(|item| arith::double(*item)).sum();
+            // Of none it is -0.0 otherwise.
+            let sum = list.iter().map(|item| arith::double(*item)).sum::<f64>() + 0.0;
             some(Value::Double(sum))
         }
         ("getAt", [index]) => some(list[place(*index, list.len())?]),
