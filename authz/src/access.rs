@@ -274,16 +274,36 @@ impl Access {
         }
     }
 
-    /// The fields that the owner of a grant may see, where there is one and not all are: a filter that a grant brings
-    /// tells what it holds, and so is none of other fields.
-    fn owner_fields(&self, action: &str, index: Name<'_>, alias: Option<&str>) -> Option<Fields> {
-        if !self.is_by_grant() {
+    /// What an owner granted, where a filter of it names a field that the owner may not see: with a filter that finds
+    /// nothing in its place, for what it found would tell what stands there. None where all may stay.
+    fn veiled(
+        &self,
+        grants: &[&IndexGrant],
+        (action, index, alias): (&str, Name<'_>, Option<&str>),
+        targets: Targets<'_>,
+    ) -> Option<Vec<IndexGrant>> {
+        if grants.iter().all(|grant| grant.query.is_none()) {
             return None;
         }
         let own = self.layers.iter().filter(|layer| !layer.strict);
         let sets = own.flat_map(|layer| self.ways(layer, action, index, alias));
-        let fields: Rules = sets.flat_map(|grants| rules(&grants, false)).collect();
-        (!fields.is_empty()).then_some(Fields(fields))
+        let owner = Fields(sets.flat_map(|grants| rules(&grants, false)).collect());
+        let is_seen = |field: &str| {
+            owner.permits(field) && targets(field).is_none_or(|target| owner.permits(&target))
+        };
+        let stays = |grant: &IndexGrant| {
+            let query = grant.query.as_ref();
+            owner.0.is_empty() || query.is_none_or(|query| names_seen_alone(query, &is_seen))
+        };
+        if grants.iter().all(|grant| stays(grant)) {
+            return None;
+        }
+        let nothing = Arc::new(json!({"match_none": {}}));
+        let veil = |grant: &&IndexGrant| match stays(grant) {
+            true => (*grant).clone(),
+            false => IndexGrant { query: Some(Arc::clone(&nothing)), ..(*grant).clone() },
+        };
+        Some(grants.iter().map(veil).collect())
     }
 
     fn reach(
@@ -302,17 +322,12 @@ impl Access {
             let sets = self.ways(layer, action, index, alias).into_iter();
             sets.map(|grants| (grants, layer.strict))
         });
-        let owner = self.owner_fields(action, index, alias);
-        let is_seen = |owner: &Fields, field: &str| {
-            owner.permits(field) && targets(field).is_none_or(|target| owner.permits(&target))
-        };
-        for (mut grants, strict) in sets {
-            if strict && let Some(owner) = &owner {
-                grants.retain(|grant| {
-                    let is_seen = |field: &str| is_seen(owner, field);
-                    grant.query.as_ref().is_none_or(|query| names_seen_alone(query, &is_seen))
-                });
-            }
+        for (grants, strict) in sets {
+            let veiled = match strict {
+                true => self.veiled(&grants, (action, index, alias), targets),
+                false => None,
+            };
+            let grants = veiled.as_ref().map_or(grants, |veiled| veiled.iter().collect());
             if grants.is_empty() {
                 return Err(self.denied(action, alias.or(Some(index.text)), Kind::Index));
             }

@@ -327,10 +327,7 @@ fn refused(error: &AuthError, uri: &str, store: Option<&str>, trace: Trace) -> R
 /// Asks about an index, and about the data stream that it is part of at this moment: whoever made a new one a
 /// moment ago asks for it by the same gate.
 fn by_stream<E: Env, T>(core: &Core<E>, index: &str, ask: impl FnOnce(Name<'_>) -> T) -> T {
-    core.glance(|state| {
-        let stream = state.streams_of.get(index).map(|stream| &**stream);
-        ask(Name { text: index, stream })
-    })
+    by_fields(core, index, |name, _| ask(name))
 }
 
 /// The same, with what names of fields mean there.

@@ -34,7 +34,7 @@ pub const MONITOR: [(&str, &str); 5] = [
 ];
 
 /// The scope of refresh tokens.
-const OFFLINE: &str = "offline_access";
+pub const OFFLINE: &str = "offline_access";
 
 /// Scopes in one list.
 const ENTRIES_MAX: usize = 50;

@@ -497,7 +497,7 @@ pub async fn deny<E: Env>(
 
 /// Is anything ticked but to keep access for longer, where something else was asked for? To keep nothing is nothing.
 pub fn is_more_than_time(ticked: &[String], asked: &[String]) -> bool {
-    let is_time = |scopes: &[String]| scopes.iter().all(|scope| scope == "offline_access");
+    let is_time = |scopes: &[String]| scopes.iter().all(|scope| scope == scope::OFFLINE);
     !is_time(ticked) || (!ticked.is_empty() && is_time(asked))
 }
 
@@ -537,7 +537,7 @@ pub fn within_reach<E: Env>(
     let details: Vec<Value> =
         details.into_iter().filter(|entry| reach.holds_any_of(entry)).collect();
     let has_lost = scopes.len() + details.len() < asked_count;
-    if has_lost && details.is_empty() && scopes.iter().all(|it| it == "offline_access") {
+    if has_lost && details.is_empty() && scopes.iter().all(|it| it == scope::OFFLINE) {
         // To keep nothing for longer is nothing.
         scopes.clear();
     }

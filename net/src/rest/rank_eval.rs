@@ -62,7 +62,7 @@ pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let hits = judged.iter().filter_map(|one| one.outcome.as_ref().ok()?.1.memory.as_ref());
     // The answer repeats them.
     let room = call.core.room("fetched_hits", hits.map(|memory| memory.bytes()).sum())?;
-    let mut body = Vec::with_capacity(256 + room.bytes());
+    let mut body = super::long_answer::place(room.bytes());
     answer(call, &mut Writer::new(&mut body), &asked, &judged).await;
     Ok(Reply::json(200, body).counted(room))
 }

@@ -83,19 +83,24 @@ fn a_second_use_ends_the_family_whatever_else_is_wrong() {
     });
 }
 
+/// An application that asks to keep access.
+async fn keeper(client: &mut Client, scope: &str) -> (String, String) {
+    client.authorize(Some(&basic("elastic", "secret")));
+    let body = json!({"client_name": "Keeper", "redirect_uris": ["https://app.example/cb"],
+        "grant_types": ["authorization_code", "refresh_token"], "scope": scope});
+    let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+    let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+    (text("client_id"), text("client_secret"))
+}
+
 /// Who unticked "Keep access while you are away" gave a refresh token all the same.
 #[test]
 fn an_application_keeps_access_where_its_owner_left_that_ticked() {
     let sim = Sim::new(1);
     with_oauth_on(&sim, |mut client| async move {
         stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
-        client.authorize(Some(&basic("elastic", "secret")));
         let scope = format!("{READ} offline_access");
-        let body = json!({"client_name": "Keeper", "redirect_uris": ["https://app.example/cb"],
-            "grant_types": ["authorization_code", "refresh_token"], "scope": (scope.clone())});
-        let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
-        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
-        let app = (text("client_id"), text("client_secret"));
+        let app = keeper(&mut client, &scope).await;
         for (asked, ticked, keeps) in [
             (READ, &[READ][..], true),
             (scope.as_str(), &[READ, "offline_access"], true),
@@ -139,12 +144,8 @@ fn to_keep_nothing_is_nothing() {
     let sim = Sim::new(1);
     with_oauth_on(&sim, |mut client| async move {
         stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
-        client.authorize(Some(&basic("elastic", "secret")));
         let scope = format!("{READ} offline_access");
-        let body = json!({"client_name": "Keeper", "redirect_uris": ["https://app.example/cb"],
-            "grant_types": ["authorization_code", "refresh_token"], "scope": (scope.clone())});
-        let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
-        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        let (id, _) = keeper(&mut client, &scope).await;
         let mut browser = Browser::default();
         let (_, page) = browser.consent(&mut client, "ann", &id, &scope).await;
         let mut form = fields(&page, "/consent");

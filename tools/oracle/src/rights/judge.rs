@@ -166,6 +166,25 @@ impl Entry {
     }
 }
 
+/// The fields that a filter of `authorization_details` names.
+fn named<'q>(filter: &'q Value, into: &mut Vec<&'q str>) {
+    for (kind, body) in filter.as_object().into_iter().flat_map(Object::iter) {
+        match kind {
+            "exists" => into.extend(body.get("field").and_then(Value::as_str)),
+            "term" | "terms" | "range" => {
+                let fields = body.as_object().into_iter().flat_map(Object::keys);
+                into.extend(fields.filter(|field| *field != "boost"));
+            }
+            "bool" => {
+                for clauses in body.as_object().into_iter().flat_map(Object::values) {
+                    document::flat(clauses).into_iter().for_each(|clause| named(clause, into));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Does a document pass a filter?
 fn passes(world: &World, filter: Option<&Value>, block: &Block) -> Result<bool, Skip> {
     let reader = Statistics { world, shard: None };
@@ -297,9 +316,22 @@ impl Rights {
             let sets = self.sets(layer, action, (name, index)).into_iter();
             sets.map(|set| (set, layer.strict))
         });
+        // What was granted by name finds nothing by fields that its owner does not see.
+        let own = self.layers.iter().filter(|layer| !layer.strict);
+        let own: Vec<Vec<&Entry>> =
+            own.flat_map(|layer| self.sets(layer, action, (name, index))).collect();
+        let is_of_owner = |entry: &Entry| {
+            let mut fields = Vec::new();
+            entry.filter().into_iter().for_each(|filter| named(filter, &mut fields));
+            let is_seen = |field: &&str| own.iter().all(|set| set.iter().any(|it| it.shows(field)));
+            fields.iter().all(is_seen)
+        };
         for (granting, strict) in sets {
             let mut passing = Vec::new();
             for entry in &granting {
+                if strict && !is_of_owner(entry) {
+                    continue;
+                }
                 if passes(world, entry.filter(), &whole)? {
                     passing.push(*entry);
                 }
