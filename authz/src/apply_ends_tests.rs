@@ -132,6 +132,7 @@ fn what_was_given_is_taken_back_whole() {
         version: 1,
         origin: "https://app.example".into(),
         scopes: Vec::new(),
+        without_refresh: None,
     };
     let decide = Command::Decide {
         by: None,

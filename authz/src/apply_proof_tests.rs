@@ -376,6 +376,7 @@ fn a_consent_that_was_taken_back_lets_nobody_in() {
         version,
         origin: "https://app.example".into(),
         scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+        without_refresh: None,
     };
     let by = |seen| Some(Proof::Consent { session: Hash([4; 32]), client: "c1".into(), seen });
     let asked = || Some(Proof::Session { id: Hash([4; 32]) });

@@ -607,6 +607,7 @@ mod tests {
             version: 2,
             origin: "https://app.example".into(),
             scopes: vec!["self".into()],
+            without_refresh: None,
         };
         let (pending, session) = ("01".repeat(32), "02".repeat(32));
         let old = format!(

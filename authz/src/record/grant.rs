@@ -372,6 +372,8 @@ record! {
         pub origin: String,
         /// What was granted.
         pub scopes: Vec<String>,
+        /// Its owner kept back `offline_access`, which was asked for: no refresh token follows from it either.
+        pub without_refresh: Option<bool>,
     }
 }
 

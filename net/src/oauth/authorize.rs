@@ -398,6 +398,11 @@ async fn give<E: Env>(
     }
     let Some(client) = led_to(&state, pending) else { return Some(visit.dead_request()) };
     let code = visit.keys().write(Kind::Code, &visit.random());
+    let earlier = match &proof {
+        Proof::Consent { seen, .. } => seen.as_ref().and_then(|seen| seen.without_refresh),
+        _ => None,
+    };
+    let without_refresh = scope::keeps_back(&pending.scopes, &scopes).or(earlier);
     let seen = remember.filter(|_| details.is_empty() && may_remember(client, &pending.redirect));
     let consent = seen.map(|version| Consent {
         user: user.name.clone(),
@@ -406,8 +411,8 @@ async fn give<E: Env>(
         version,
         origin: redirect::origin(&pending.redirect),
         scopes: scopes.clone(),
+        without_refresh,
     });
-    let without_refresh = scope::keeps_back(&pending.scopes, &scopes);
     let kept = Code {
         hash: visit.hash("code", &code),
         client: pending.client.clone(),

@@ -193,6 +193,7 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
     let code = form.first("code").ok_or(CODE_MISSING)?;
     let verifier = form.first("code_verifier").map(challenge_of).transpose()?;
     check_resources(visit, form)?;
+    without_details(form)?;
     let settings = visit.settings;
     let confidential = client.client.profile.confidential;
     let hash = visit.hash("code", code);
@@ -255,7 +256,8 @@ pub fn check_resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<(), 
     }
 }
 
-/// Where nobody is asked by a page there is nobody to show entries of `authorization_details` to.
+/// Where nobody is asked by a page there is nobody to show entries of `authorization_details` to; and what was shown
+/// and allowed is not chosen from again by the client. Passed over, they would give more than was asked for.
 pub fn without_details(form: &Form) -> Result<(), Fail> {
     match form.first("authorization_details") {
         None => Ok(()),
@@ -313,6 +315,7 @@ async fn refresh<E: Env>(
         return Err(Fail::grant());
     }
     check_resources(visit, form)?;
+    without_details(form)?;
     let wanted = match form.first("scope") {
         None => None,
         Some(text) => {

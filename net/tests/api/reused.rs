@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use env::{Clock, Env};
+use http::client::Response;
 use json::{Value, json};
 use sim::Sim;
 
-use crate::browser::{Browser, basic, fields, location};
+use crate::browser::{Browser, basic, escaped, fields, location};
 use crate::consented::stage;
 use crate::place::{Client, at, value, with_oauth_on};
 
@@ -38,10 +39,22 @@ async fn first(
 ) -> String {
     let mut browser = Browser::default();
     let (_, page) = browser.consent(client, "ann", &app.0, asked).await;
-    let mut form = fields(&page, "/consent");
-    form.extend(ticked.iter().map(|scope| ("scope".into(), (*scope).into())));
-    form.push(("decision".into(), "allow".into()));
+    let form = ticks(&page, ticked, &[]);
     let led = location(&browser.post(client, "/consent", &form).await);
+    exchanged(client, app, &led).await
+}
+
+/// A form of consent that allows what is ticked.
+fn ticks(page: &Response, ticked: &[&str], more: &[(&str, &str)]) -> Vec<(String, String)> {
+    let mut form = fields(page, "/consent");
+    let scopes = ticked.iter().map(|scope| ("scope", *scope));
+    let chosen = scopes.chain(more.iter().copied()).chain([("decision", "allow")]);
+    form.extend(chosen.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    form
+}
+
+/// The refresh token that the code in an address gives, where it gives one.
+async fn exchanged(client: &mut Client, app: &(String, String), led: &str) -> String {
     let code = led.split_once("code=").expect("a code").1.split('&').next().expect("a text");
     let (status, told) =
         ask(client, app, &format!("grant_type=authorization_code&code={code}")).await;
@@ -62,6 +75,7 @@ fn a_second_use_ends_the_family_whatever_else_is_wrong() {
             ("&scope=index%3Ab-*%3Aread", "invalid_scope"),
             ("&scope=%22", "invalid_scope"),
             ("&resource=https%3A%2F%2Fother.example", "invalid_target"),
+            ("&authorization_details=%5B%5D", "invalid_authorization_details"),
         ] {
             let old = first(&mut client, &app, READ, &[READ]).await;
             let refresh = |token: &str| format!("grant_type=refresh_token&refresh_token={token}");
@@ -112,6 +126,35 @@ fn an_application_keeps_access_where_its_owner_left_that_ticked() {
     });
 }
 
+/// Where the decision was remembered, a request that did not name `offline_access` got a refresh token without a
+/// question.
+#[test]
+fn what_is_kept_back_is_remembered_as_such() {
+    let sim = Sim::new(1);
+    with_oauth_on(&sim, |mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        let scope = format!("{READ} offline_access");
+        let app = keeper(&mut client, &scope).await;
+        let mut browser = Browser::default();
+        let (_, mut page) = browser.consent(&mut client, "ann", &app.0, &scope).await;
+        let ask = format!("/authorize?response_type=code&client_id={}&scope=", app.0);
+        for (ticked, keeps) in [(&[READ][..], false), (&[READ, "offline_access"], true)] {
+            let form = ticks(&page, ticked, &[("remember", "true")]);
+            let led = location(&browser.post(&mut client, "/consent", &form).await);
+            assert_eq!(!exchanged(&mut client, &app, &led).await.is_empty(), keeps);
+            for prompt in ["", "&prompt=none"] {
+                let again = format!("{ask}{}{prompt}", escaped(READ));
+                let led = location(&browser.ask(&mut client, &again, &[]).await);
+                let token = exchanged(&mut client, &app, &led).await;
+                assert_eq!(!token.is_empty(), keeps, "{ticked:?} {prompt}");
+            }
+            let whole = format!("{ask}{}&prompt=consent", escaped(&scope));
+            let led = location(&browser.ask(&mut client, &whole, &[]).await);
+            page = browser.ask(&mut client, &led, &[]).await;
+        }
+    });
+}
+
 /// An answer named scopes of which the owner held nothing any more, beside those of which they did.
 #[test]
 fn a_refresh_tells_what_its_owner_still_holds() {
@@ -148,9 +191,7 @@ fn to_keep_nothing_is_nothing() {
         let (id, _) = keeper(&mut client, &scope).await;
         let mut browser = Browser::default();
         let (_, page) = browser.consent(&mut client, "ann", &id, &scope).await;
-        let mut form = fields(&page, "/consent");
-        let chosen = [("scope", "offline_access"), ("decision", "allow")];
-        form.extend(chosen.map(|(a, b)| (a.into(), b.into())));
+        let form = ticks(&page, &["offline_access"], &[]);
         let led = location(&browser.post(&mut client, "/consent", &form).await);
         assert!(led.contains("error=access_denied"), "{led}");
     });
