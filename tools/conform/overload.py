@@ -7,7 +7,8 @@
 The server runs on one processor (--cores 1), this client on another. In turn: the peak of the flooding
 caller (closed loop, beside the quiet one, whose work is there in the flood, too), a quiet caller alone, both at once (open loop, --times the peak), alone again; then the quiet
 caller by turns alone and beside 2,000 connections that never finish a request; bodies and requests made to take
-memory. The peak and "alone" are what was measured on both sides of what is compared with them. At each moment the
+memory. The full run begins and ends with an empty loop on both processors: what that stands still for is the machine's.
+The peak and "alone" are what was measured on both sides of what is compared with them. At each moment the
 process must stay below its memory setting; in the full run times are judged too. Exit code 1 where a promise is broken.
 """
 
@@ -32,6 +33,29 @@ from server import PASSWORD, ROOT, Server
 DOCS = 60_000
 WORDS = [f"word{n}" for n in range(3_000)]
 ALLOWED = {200, 201, 400, 404, 409, 413, 429}
+
+
+EMPTY_LOOP = """
+import sys, time
+last = time.monotonic(); end = last + float(sys.argv[1]); longest = 0.0; above = 0
+while last < end:
+    now = time.monotonic()
+    longest = max(longest, now - last); above += now - last > 0.001
+    last = now
+print(longest * 1e3, above)
+"""
+
+
+def machine_alone(processors, seconds):
+    """How long an empty loop stands still on each of these processors at once: the machine's own share of each
+    stretch and of each slowest answer. A virtual machine whose host has others to serve stands still for long."""
+    loops = []
+    for processor in processors:
+        command = ["taskset", "-c", str(processor), sys.executable, "-c", EMPTY_LOOP, str(seconds)]
+        loops.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    found = [loop.communicate()[0].split() for loop in loops]
+    longest, above = max(float(gap) for gap, _ in found), sum(int(count) for _, count in found)
+    return f"stood still for {longest:.1f} ms at most, {above} times above 1 ms in {seconds} s"
 
 
 class Wire:
@@ -554,6 +578,9 @@ def main():
     run = Run(options)
     processors = sorted(os.sched_getaffinity(0))
     args = ["-E", "xpack.security.http.ssl.enabled=false", "-E", "oauth.enabled=false", "--memory", options.memory]
+    loops = "an empty loop on each of the two processors"
+    if not options.brief:
+        run.row(f"{loops} before", machine_alone({processors[0], processors[-1]}, 10))
     # The server inherits the first processor; the client then moves to the last.
     os.sched_setaffinity(0, processors[:1])
     with Server(args=args, cores=1, log=options.log) as server:
@@ -562,6 +589,8 @@ def main():
         os.sched_setaffinity(0, processors)
         code = server.stop()
         run.row("exit code", str(code), "0", code == 0)
+    if not options.brief:
+        run.row(f"{loops} after", machine_alone({processors[0], processors[-1]}, 10))
     if options.out:
         run.write(options.out)
     print("kept" if not run.broken else f"broken: {', '.join(run.broken)}")
