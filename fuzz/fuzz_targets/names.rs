@@ -45,7 +45,11 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
             assert_eq!(id.text(), text, "an id reads back");
         }
     }
-    let _ = net::oauth::proxy::Proxies::parse(text);
+    proxies(text);
+    if let Ok(preference) = engine::index::preference::Preference::parse(text, |name| name == "n") {
+        let taken = preference.takes("a", 7);
+        assert!(text.starts_with('_') || taken == Ok(true), "it leaves nothing out");
+    }
     let (paths, json) = text.split_once('\n').unwrap_or((text, "{\"a\":{\"b\":[1,{\"c\":2}]}}"));
     if json::parse(json.as_bytes()).is_ok() {
         let paths: Vec<&str> = paths.split(',').collect();
@@ -63,3 +67,17 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         }
     }
 });
+
+/// Networks of proxies, and who they say asks: an address, or nobody else than who does.
+fn proxies(text: &str) {
+    use net::oauth::proxy::Proxies;
+    let _ = Proxies::parse(text);
+    let head = format!("GET / HTTP/1.1\r\nhost: a\r\nx-forwarded-for: {text}\r\n\r\n");
+    let Ok(head) = http::Head::parse(head.as_bytes(), &http::Limits::default()) else { return };
+    for trusted in ["", "10.0.0.0/8,fd00::/8", "0.0.0.0/0,::/0"] {
+        let told = Proxies::parse(trusted).expect("a list").client(&head, "10.1.1.1:1");
+        if let Some(told) = told {
+            assert!(!trusted.is_empty() && told.parse::<std::net::SocketAddr>().is_ok(), "{told}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! 2. A file that is no test and no flat table stays below 700 lines.
 //! 3. Core crates ask `env`, not the system, for time, files, threads and the network.
 //! 4. Nothing unfinished, nothing that names one machine's folders.
+//! 5. What `docs/TESTING.md` and `docs/SECURITY.md` name as a test is there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,9 @@ const OUTSIDE: &[&str] = &[
     "collections::HashSet",
 ];
 
+/// Pages that say which test shows what is promised.
+const PROOFS: &[&str] = &["docs/TESTING.md", "docs/SECURITY.md"];
+
 /// Tells each line that breaks a rule as `file:line: what`.
 pub fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
@@ -52,14 +56,23 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
         collect(&root.join(folder), &mut files)?;
     }
     files.sort();
-    let mut problems = Vec::new();
+    let (mut problems, mut sources) = (Vec::new(), Vec::new());
     for file in files {
-        let text =
-            fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let text = read(&file)?;
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
-        problems.extend(of_file(&name, &text));
+        if name.ends_with(".rs") {
+            problems.extend(of_file(&name, &text));
+        }
+        sources.push(text);
+    }
+    for name in PROOFS {
+        problems.extend(of_proofs(name, &read(&root.join(name))?, &sources));
     }
     Ok(problems)
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
@@ -67,10 +80,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for entry in entries {
         let path = entry.map_err(|error| error.to_string())?.path();
         if path.is_dir() {
-            if !path.ends_with("target") {
+            if !path.ends_with("target") && !path.ends_with("node_modules") {
                 collect(&path, files)?;
             }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "py") {
             files.push(path);
         }
     }
@@ -111,9 +124,36 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
+/// Names of tests on such a page that no source knows: words of it in backticks, with at least three underscores.
+fn of_proofs(page: &str, text: &str, sources: &[String]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        for name in line.split('`').skip(1).step_by(2) {
+            let is_plain =
+                |byte: u8| byte == b'_' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            let is_test = name.bytes().all(is_plain)
+                && name.bytes().filter(|byte| *byte == b'_').count() >= 3;
+            // Metrics are written without the name that they all begin with.
+            let written = name.strip_prefix("corelode_").unwrap_or(name);
+            if is_test && !sources.iter().any(|source| source.contains(written)) {
+                problems.push(format!("{page}:{}: {name}: no such test", at + 1));
+            }
+        }
+    }
+    problems
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_proof_that_is_not_there_is_told() {
+        let page = "It holds | `a_test_that_is_there`, `one_that_is_not_there`, `GET /_a_b_c_d` |";
+        let sources = ["fn a_test_that_is_there() {}".to_owned()];
+        let told = of_proofs("docs/TESTING.md", page, &sources);
+        assert_eq!(told, ["docs/TESTING.md:1: one_that_is_not_there: no such test"]);
+    }
 
     #[test]
     fn a_core_file_that_asks_the_system_is_told() {
