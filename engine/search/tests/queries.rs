@@ -19,6 +19,7 @@ const QUERIES: [&str; 26] = [
     r#"{"match":{"body":{"query":"rivr golde","fuzziness":2,"operator":"and","max_expansions":3}}}"#,
     r#"{"match_phrase_prefix":{"body":"the s"}}"#,
     r#"{"match_phrase_prefix":{"body":{"query":"the river s","slop":3}}}"#,
+    r#"{"match_phrase_prefix":{"body":{"query":"s","slop":2}}}"#,
     r#"{"match_bool_prefix":{"body":"river gold s"}}"#,
     r#"{"multi_match":{"query":"river gate","fields":["title^2","body"],"tie_breaker":0.3}}"#,
     r#"{"multi_match":{"query":"river gate","fields":["title","body"],"type":"most_fields"}}"#,

@@ -253,7 +253,7 @@ impl Maker for OneField<'_> {
 }
 
 /// Words in order in one field.
-fn phrase_clause(field: &Arc<Field>, phrase: Places) -> Result<Clause> {
+fn phrase_clause(field: &Arc<Field>, mut phrase: Places) -> Result<Clause> {
     let Type::Text(text) = &field.kind else {
         let kind = if phrase.prefix.is_some() { "phrase prefix" } else { "phrase" };
         return Err(Error::illegal(format!(
@@ -266,6 +266,10 @@ fn phrase_clause(field: &Arc<Field>, phrase: Places) -> Result<Clause> {
     check_positions(field, text)?;
     if let Some(placed) = prefixed(field, text, &phrase) {
         return Ok(placed);
+    }
+    if phrase.places.len() < 2 {
+        // One place lies nowhere from the others.
+        phrase.slop = 0;
     }
     let bytes = |word: String| -> Box<[u8]> { word.into_bytes().into() };
     let single = phrase.prefix.is_none() && phrase.places.iter().all(|(words, _)| words.len() == 1);
