@@ -1,12 +1,29 @@
 //! Fields that may be seen: rules over paths, and sources reduced to them.
 //!
 //! Always true
-//! 1. A path that begins with `_` is always permitted: it is no field of the user's.
+//! 1. The names of [`METADATA`] are always permitted: they are no fields of the user's. Others that begin with `_`
+//!    are fields as any.
 //! 2. What lies below an excepted path is excepted: sub-fields, members of objects.
 //! 3. A source reduced to permitted fields holds no value, and no name, of another field.
 
 use crate::path::wildcard;
 use crate::{Object, Value};
+
+/// Names that belong to the system: no document has fields of these names.
+pub const METADATA: [&str; 12] = [
+    "_doc_count",
+    "_field_names",
+    "_id",
+    "_ignored",
+    "_index",
+    "_nested_path",
+    "_primary_term",
+    "_routing",
+    "_seq_no",
+    "_source",
+    "_tier",
+    "_version",
+];
 
 /// What may lie below a path in documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +46,7 @@ pub struct FieldRule {
 impl FieldRule {
     /// May the field at this path be seen?
     pub fn permits(&self, path: &str) -> bool {
-        if path.starts_with('_') {
+        if path.starts_with('_') && METADATA.contains(&path) {
             return true;
         }
         let granted =
@@ -276,10 +293,16 @@ mod tests {
         ] {
             assert_eq!(limits.permits(path), seen, "{path}");
         }
-        let limits = rule(&["title", "o.*"], &[]);
-        for (path, seen) in
-            [("title", true), ("title.keyword", false), ("o.a.b", true), ("o", false)]
-        {
+        let limits = rule(&["title", "o.*"], &["_*"]);
+        for (path, seen) in [
+            ("title", true),
+            ("title.keyword", false),
+            ("o.a.b", true),
+            ("o", false),
+            ("_id", true),
+            ("_own", false),
+            ("_id.x", false),
+        ] {
             assert_eq!(limits.permits(path), seen, "{path}");
         }
     }

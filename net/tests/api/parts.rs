@@ -36,6 +36,50 @@ fn search(what: &str, body: Value) -> Value {
     json!({what: body, "size": 1, "_source": false})
 }
 
+/// Whatever a role said, a field whose own name begins with `_` was seen by everybody.
+#[test]
+fn a_field_whose_name_begins_with_a_line_is_hidden_as_any() {
+    with_security(|mut client| async move {
+        for (grant, except) in
+            [(vec!["*"], vec!["_*"]), (vec!["pub"], vec![]), (vec!["p*"], vec![])]
+        {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let doc = r#"{"_own":"SECRET","_o":{"k":"SECRET"},"pub":"p"}"#;
+            client.good("PUT", "/u/_doc/1?refresh=true", doc).await;
+            let entry = json!({"names": ["u"], "privileges": ["read", "view_index_metadata"],
+                "field_security": {"grant": grant, "except": except}});
+            let role = json::to_string(&json!({"indices": [entry]}));
+            client.good("PUT", "/_security/role/line", &role).await;
+            let user = r#"{"password":"line-knows-this","roles":["line"]}"#;
+            client.good("PUT", "/_security/user/line", user).await;
+            client.authorize(Some(&basic("line", "line-knows-this")));
+            for (method, target, body) in [
+                ("GET", "/u/_doc/1", ""),
+                ("GET", "/u/_mapping", ""),
+                ("GET", "/u/_field_caps?fields=*", ""),
+                ("POST", "/u/_search", r#"{"docvalue_fields":["_own.keyword"],"fields":["*"]}"#),
+                (
+                    "POST",
+                    "/u/_search",
+                    r#"{"size":0,"aggs":{"a":{"terms":{"field":"_own.keyword"}}}}"#,
+                ),
+            ] {
+                let answer = client.call(method, target, body).await;
+                assert_eq!(answer.status, 200, "{target} {}", answer.text());
+                let text = answer.text();
+                let tells =
+                    ["SECRET", "\"_own", "\"_o\"", "_o.k"].iter().any(|it| text.contains(it));
+                assert!(!tells, "{target} {body}: {text}");
+            }
+            let asked = r#"{"query":{"term":{"_own.keyword":"SECRET"}}}"#;
+            let found: Value = client.good("POST", "/u/_count", asked).await;
+            assert_eq!(at(&found, &["count"]).as_u64(), Some(0));
+            let found: Value = client.good("GET", "/u/_doc/1?_source_includes=pub", "").await;
+            assert_eq!(at(&found, &["_id"]).as_str(), Some("1"));
+        }
+    });
+}
+
 /// Members of such fields were hidden in sources alone.
 #[test]
 fn keys_of_fields_that_take_any_are_hidden_everywhere() {

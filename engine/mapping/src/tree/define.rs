@@ -207,21 +207,7 @@ fn subobject(name: &str, within: &str) -> Error {
     ))
 }
 
-/// Names that belong to the system.
-pub(crate) const METADATA: [&str; 12] = [
-    "_doc_count",
-    "_field_names",
-    "_id",
-    "_ignored",
-    "_index",
-    "_nested_path",
-    "_primary_term",
-    "_routing",
-    "_seq_no",
-    "_source",
-    "_tier",
-    "_version",
-];
+pub(crate) use json::fields::METADATA;
 
 /// Those of which a mapping says nothing, not even that they are there.
 const FIXED: [&str; 6] = ["_id", "_ignored", "_index", "_nested_path", "_seq_no", "_version"];
