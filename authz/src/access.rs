@@ -23,9 +23,11 @@ pub use json::fields::Fields;
 use json::{Value, json};
 use ring::digest;
 
+use crate::application;
 use crate::pattern::{Effort, Pattern, Wanted};
-use crate::privilege::{Kind, fits, granting};
-use crate::record::role::{IndexGrant, Name, Role};
+use crate::privilege::{Kind, Lacking, granting};
+use crate::record::role::{IndexGrant, Name, OWN_KEYS, Role, is_restricted};
+use crate::state::State;
 use crate::template;
 
 /// What a caller's roles grant.
@@ -394,11 +396,15 @@ impl Access {
 
     /// Does the caller hold a named privilege (or pattern of actions) on the cluster?
     pub fn has_cluster(&self, privilege: &str) -> bool {
+        if privilege.eq_ignore_ascii_case(OWN_KEYS) {
+            return self.own_keys();
+        }
         self.layers.iter().all(|layer| {
-            layer.roles.iter().any(|role| {
-                (privilege == "manage_own_api_key" && role.own_keys)
-                    || (privilege != "manage_own_api_key"
-                        && role.cluster.cover(Kind::Cluster, privilege))
+            let mut lacking = Lacking::of(Kind::Cluster, privilege);
+            let mut roles = layer.roles.iter();
+            roles.any(|role| {
+                lacking.take(&role.cluster);
+                lacking.is_nothing()
             })
         })
     }
@@ -412,12 +418,26 @@ impl Access {
         restricted: bool,
         effort: &Effort,
     ) -> bool {
+        let text = pattern.text();
+        let literal = &text[..text.find(['*', '?']).unwrap_or(text.len())];
+        let (is_inside, is_one) = (is_restricted(literal), literal.len() == text.len());
+        if is_inside && !is_one && !restricted {
+            // Patterns mean none of them, unless the request says that they do.
+            return false;
+        }
+        let restricted = restricted || is_inside;
         self.layers.iter().all(|layer| {
+            let mut lacking = Lacking::of(Kind::Index, privilege);
+            let is_none = lacking.is_nothing();
             layer.roles.iter().flat_map(|role| &role.indices).any(|grant| {
-                (!restricted || grant.restricted)
-                    && (grant.dots || !pattern.text().starts_with('.'))
-                    && grant.actions.cover(Kind::Index, privilege)
-                    && grant.names.iter().any(|known| known.covers_within(pattern, effort))
+                let holds = (!restricted || grant.restricted)
+                    && (grant.dots || !text.starts_with('.'))
+                    && (is_none || lacking.is_met_by(&grant.actions))
+                    && grant.names.iter().any(|known| known.covers_within(pattern, effort));
+                if holds {
+                    lacking.take(&grant.actions);
+                }
+                holds && lacking.is_nothing()
             })
         })
     }
@@ -444,10 +464,11 @@ impl Access {
         })
     }
 
-    /// Does the caller hold an application's privilege on a resource? `actions` are those of the
-    /// privilege, where it is one that was stored. Where `effort` is over, it need not be as is said.
+    /// Does the caller hold an application's privilege on a resource, as the privileges that are stored in
+    /// `state` are? Where `effort` is over, it need not be as is said.
     pub fn has_application(
         &self,
+        state: &State,
         application: &str,
         privilege: &str,
         resource: &Wanted<'_>,
@@ -455,11 +476,7 @@ impl Access {
     ) -> bool {
         self.layers.iter().all(|layer| {
             layer.roles.iter().flat_map(|role| &role.descriptor.applications).any(|entry| {
-                let held = |known: &String| {
-                    known == privilege || known == "*" || known == "all" || fits(known, privilege)
-                };
-                fits(&entry.application, application)
-                    && entry.privileges.iter().any(held)
+                application::holds(state, entry, application, privilege)
                     && Pattern::list(&entry.resources)
                         .iter()
                         .any(|known| known.covers_within(resource, effort))

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+mod application;
 pub mod apply;
 pub mod audit;
 pub mod authenticate;

@@ -210,18 +210,50 @@ impl Actions {
 
     /// Are all actions of the privilege (or pattern) `name` among them?
     pub fn cover(&self, kind: Kind, name: &str) -> bool {
-        let other = Self::of(kind, &[name.to_owned()]);
-        other.sets.iter().all(|(grants, excepts)| {
-            grants.iter().all(|wanted| {
-                self.sets.iter().any(|(own, own_excepts)| {
-                    own.iter().any(|pattern| fits(pattern, wanted))
-                        && own_excepts.iter().all(|hole| {
-                            excepts.iter().any(|other| fits(other, hole)) || !overlap(hole, wanted)
-                        })
-                })
-            })
-        })
+        let mut lacking = Lacking::of(kind, name);
+        lacking.take(self);
+        lacking.is_nothing()
     }
+}
+
+/// What is left of a privilege while those who hold parts of it are met: together they may hold it whole.
+#[derive(Debug)]
+pub struct Lacking(Vec<(String, Vec<String>)>);
+
+impl Lacking {
+    /// All of the privilege (or pattern) `name`.
+    pub fn of(kind: Kind, name: &str) -> Self {
+        let sets = Actions::of(kind, &[name.to_owned()]).sets.into_iter();
+        let each = sets.flat_map(|(grants, excepts)| {
+            grants.into_iter().map(move |wanted| (wanted, excepts.clone()))
+        });
+        Self(each.collect())
+    }
+
+    /// Does `actions` hold something that is still lacking?
+    pub fn is_met_by(&self, actions: &Actions) -> bool {
+        self.0.iter().any(|(wanted, excepts)| is_among(actions, wanted, excepts))
+    }
+
+    /// What `actions` hold lacks no more.
+    pub fn take(&mut self, actions: &Actions) {
+        self.0.retain(|(wanted, excepts)| !is_among(actions, wanted, excepts));
+    }
+
+    /// Everything is held.
+    pub fn is_nothing(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Are all actions of a pattern, but for the exceptions, held by one of the sets?
+fn is_among(actions: &Actions, wanted: &str, excepts: &[String]) -> bool {
+    actions.sets.iter().any(|(own, own_excepts)| {
+        own.iter().any(|pattern| fits(pattern, wanted))
+            && own_excepts
+                .iter()
+                .all(|hole| excepts.iter().any(|other| fits(other, hole)) || !overlap(hole, wanted))
+    })
 }
 
 fn row(kind: Kind, name: &str) -> Option<&'static Row> {

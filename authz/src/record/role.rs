@@ -12,6 +12,9 @@ use crate::privilege::{Actions, Kind};
 /// The role that may do everything.
 pub const SUPERUSER: &str = "superuser";
 
+/// The privilege to have API keys, which is more than actions.
+pub const OWN_KEYS: &str = "manage_own_api_key";
+
 /// Indices that a pattern reaches only where its entry says `allow_restricted_indices`: those of
 /// security, and that of tasks, whose failures hold values of the documents of others.
 pub fn is_restricted(index: &str) -> bool {
@@ -214,7 +217,7 @@ impl Role {
         let own_keys = descriptor
             .cluster
             .iter()
-            .any(|name| matches!(name.as_str(), "manage_own_api_key" | "all"))
+            .any(|name| [OWN_KEYS, "all"].iter().any(|known| name.eq_ignore_ascii_case(known)))
             || cluster.cover(Kind::Cluster, "manage_api_key");
         let run_as = Pattern::list(&descriptor.run_as);
         Self { name: name.into(), cluster, own_keys, indices, run_as, descriptor }

@@ -44,6 +44,7 @@ mod given_up;
 mod guessed;
 mod habits;
 mod halved;
+mod held;
 mod indices;
 mod judged;
 mod key_aggs;

@@ -4,6 +4,7 @@
 //! 1. An answer has a word for each pair of a name and a privilege, so that it grows with the product of two
 //!    lists: how many pairs there are is judged before the first is looked at, and memory for all of them is taken.
 
+use authz::State;
 use authz::pattern::{Effort, Wanted};
 use authz::privilege::{self, Kind};
 use engine::{Error, Result};
@@ -146,7 +147,7 @@ impl<'a> Asked<'a> {
     pub async fn held_by<E: Env>(
         &self,
         call: &Call<'_, E>,
-        access: &authz::Access,
+        (state, access): (&State, &authz::Access),
         effort: &Effort,
     ) -> Result<(Held, Taken)> {
         let memory = call.core.room("privileges", self.bytes)?;
@@ -180,7 +181,9 @@ impl<'a> Asked<'a> {
                     spawn.yield_if_needed().await;
                     let has = match entry.application {
                         None => access.has_index(privilege, &wanted, entry.restricted, effort),
-                        Some(name) => access.has_application(name, privilege, &wanted, effort),
+                        Some(name) => {
+                            access.has_application(state, name, privilege, &wanted, effort)
+                        }
                     };
                     held.all &= has;
                     if let Some(inner) = inner.as_object_mut() {

@@ -82,7 +82,8 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     let what = format!("privileges check [{}]", principal.name());
     let body = Body::new(&body, &*what, asked::FIELDS)?;
     let asked = Asked::read(call, &body, &what, 1).await?;
-    let (held, memory) = asked.held_by(call, principal.gate(), &Effort::default()).await?;
+    let (state, effort) = (desk.state(), Effort::default());
+    let (held, memory) = asked.held_by(call, (&state, principal.gate()), &effort).await?;
     let body = held.written(call, principal.name()).await;
     Ok(Reply::json(200, body).counted(memory))
 }

@@ -298,7 +298,7 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
             unknown.push(uid);
             continue;
         };
-        if asked.held_by(call, user.gate(), &effort).await?.0.all {
+        if asked.held_by(call, (&state, user.gate()), &effort).await?.0.all {
             having.push(uid);
         }
     }

@@ -205,8 +205,10 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let state = desk.state();
     // A user of the file is no stored one of the same name, and has no password that could be changed here.
     let is_own = state.user(name).is_some_and(|user| desk.principal.user().is(user));
-    // Everybody may change the own password; by name and password, not by a token of it.
-    let needs_right = !is_own || !matches!(desk.principal.via(), authz::Via::Realm);
+    // Everybody may change the own password; by name and password, not by a token of it, nor by a key that acts in
+    // its name: the change would outlive both.
+    let came = desk.principal.acting().unwrap_or(desk.principal);
+    let needs_right = !is_own || !matches!(came.via(), authz::Via::Realm);
     if needs_right {
         call.gate.cluster(CHANGE_PASSWORD)?;
     }
