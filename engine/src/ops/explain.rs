@@ -393,20 +393,21 @@ impl<E: Env> Core<E> {
         target: &Target,
         (segment, doc): (u32, DocId),
     ) -> Result<Explained> {
+        let place = (segment, doc, target.told_of(doc));
         if !explain::is_long(plan) {
-            return Ok(explained(plan, &target.index.mapping, segment, doc));
+            return Ok(explained(plan, &target.index.mapping, place));
         }
         let (plan, index) = (Arc::clone(plan), Arc::clone(&target.index));
-        let job = move || explained(&plan, &index.mapping, segment, doc);
+        let job = move || explained(&plan, &index.mapping, place);
         self.work_at_last(job).await.map_err(|error| Error::internal(error.to_string()))
     }
 }
 
 /// Why it scores so, waiting for what is not there.
-fn explained(plan: &Plan, mapping: &Mapping, segment: u32, doc: DocId) -> Explained {
+fn explained(plan: &Plan, mapping: &Mapping, place: (u32, DocId, i64)) -> Explained {
     let mut missing = Missing::new();
     loop {
-        match explain::explain(plan, mapping, segment as usize, doc, &mut missing) {
+        match explain::explain(plan, mapping, place, &mut missing) {
             Some(explained) => return explained,
             None => missing.fetch(),
         }

@@ -60,6 +60,16 @@ pub(super) struct Target {
     pub(super) rescored: Vec<Rescored>,
     /// Fields are hidden from the caller: what is brought of a document is a part.
     pub(super) cuts: bool,
+    /// There where something is hidden from the caller.
+    pub(super) veil: Option<Veil>,
+}
+
+impl Target {
+    /// What the caller is told of where a document stands in its segment.
+    pub(super) fn told_of(&self, doc: base::DocId) -> i64 {
+        let place = i64::from(doc.get());
+        self.veil.map_or(place, |veil| veil.hide(place))
+    }
 }
 
 /// A rescorer of one shard, and the documents that it looked at.
@@ -327,7 +337,8 @@ impl<E: Env> Core<E> {
                     };
                     let (index, number, open) = (Arc::clone(index), shard.number, open.clone());
                     let (rescored, cuts) = (Vec::new(), *cuts);
-                    targets.push(Target { index, number, state, open, rescored, cuts });
+                    let veil = veiled.then(|| self.veil().of(&index.uuid, limits.key));
+                    targets.push(Target { index, number, state, open, rescored, cuts, veil });
                 }
             }
         }

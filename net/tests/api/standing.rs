@@ -157,6 +157,62 @@ fn a_slice_tells_nothing_of_what_is_hidden_before_it() {
     assert_eq!(slices[0].iter().map(Vec::len).sum::<usize>(), 8);
 }
 
+/// Explanations called a document by its place, and how far two of them lie apart told how many objects are hidden
+/// between.
+#[test]
+fn an_explanation_tells_nothing_of_what_is_hidden_before_it() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let number = |text: &str| {
+            let (_, behind) = text.split_once("weight(who:mine in ").expect("a place in it");
+            behind.split(')').next().and_then(|it| it.parse::<u64>().ok()).expect("a number")
+        };
+        let mut told = Vec::new();
+        for who in ["elastic", "fields", "docs"] {
+            client.authorize(Some(&basic(who)));
+            let asked = r#"{"explain":true,"query":{"term":{"who":"mine"}}}"#;
+            let answer = client.call("POST", "/a/_search", asked).await.text();
+            let mut numbers: Vec<u64> = answer
+                .split("_shard")
+                .skip(1)
+                .filter(|it| it.contains("weight"))
+                .map(number)
+                .collect();
+            let one = client.call("GET", "/a/_explain/a1", r#"{"query":{"term":{"who":"mine"}}}"#);
+            numbers.push(number(&one.await.text()));
+            assert!(numbers.len() > 4, "{who}: {answer}");
+            let none =
+                client.call("GET", "/a/_explain/a1", r#"{"query":{"range":{"n":{"gt":5}}}}"#);
+            let none = none.await.text();
+            let (_, id) = none.split_once("match id ").expect("none matches");
+            let id =
+                id.split(|it: char| !it.is_ascii_digit()).next().unwrap_or_default().to_owned();
+            assert_eq!(Some(&id.parse().expect("a number")), numbers.last(), "{who}");
+            told.push(numbers);
+        }
+        let places: base::hash::Set<u64> = told[0].iter().copied().collect();
+        for numbers in &told[1..] {
+            assert!(numbers.iter().all(|number| !places.contains(number)), "{told:?}");
+        }
+        assert_ne!(told[1], told[2], "limits have veils of their own");
+    });
+}
+
+/// The number of all in which a word is significant held the objects that are hidden.
+#[test]
+fn what_is_significant_tells_no_number_of_hidden_objects() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let asked = r#"{"size":0,"aggs":{"a":{"significant_terms":{"field":"who"}}}}"#;
+        for (who, all) in [("elastic", 39), ("fields", 13)] {
+            client.authorize(Some(&basic(who)));
+            let answer = client.good("POST", "/a/_search", asked).await;
+            let found = at(&answer, &["aggregations", "a", "bg_count"]).as_u64();
+            assert_eq!(found, Some(all), "{who}");
+        }
+    });
+}
+
 /// What nobody was told as a place is none.
 #[test]
 fn a_place_that_was_made_up_is_refused() {

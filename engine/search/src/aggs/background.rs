@@ -63,6 +63,8 @@ fn count(bound: &BoundAgg, plan: &Plan, buckets: &mut Buckets) {
         Some(segments) => {
             segments.iter().flatten().map(|window| u64::from(bits::count(window))).sum()
         }
+        // How many objects inside of others there are is not told to whom something is hidden.
+        None if plan.bound.order.veil.is_some() => u64::from(plan.view.doc_count),
         // As Lucene counts: deleted documents and objects inside of others, too.
         None => u64::from(plan.view.max_doc()),
     };

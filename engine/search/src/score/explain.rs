@@ -18,16 +18,17 @@ use crate::request::Rescore;
 use crate::result::{Explanation, Number};
 use crate::score::{bm25, explain_model};
 
-/// Explains the score of a document of a segment of the plan's view. `None`: blocks are missing.
+/// Explains the score of a document of a segment of the plan's view, which is called by a third number: its own, or
+/// another where the caller may not know where it stands. `None`: blocks are missing.
 pub fn explain(
     plan: &Plan,
     mapping: &Mapping,
-    segment: usize,
-    doc: DocId,
+    (segment, doc, told): (u32, DocId, i64),
     missing: &mut Missing,
 ) -> Option<Explained> {
-    let context = Context { segment: &plan.view.segments[segment].segment, number: segment };
-    let mut explainer = Explainer { context, mapping, doc: doc.get(), missing, waits: false };
+    let number = segment as usize;
+    let context = Context { segment: &plan.view.segments[number].segment, number };
+    let mut explainer = Explainer { context, mapping, doc: doc.get(), told, missing, waits: false };
     let found = explainer.node(&plan.root, Some(&plan.bound.query));
     if explainer.waits { None } else { Some(found) }
 }
@@ -105,6 +106,8 @@ struct Explainer<'a> {
     context: Context<'a>,
     mapping: &'a Mapping,
     doc: u32,
+    /// What is told of where it stands.
+    told: i64,
     missing: &'a mut Missing,
     waits: bool,
 }
@@ -247,7 +250,7 @@ impl Explainer<'_> {
                         let printed = json::number::float_to_string(score);
                         yes(score, format!("{text}^{printed}"), Vec::new())
                     }
-                    None => no(format!("{text} doesn't match id {}", self.doc), Vec::new()),
+                    None => no(format!("{text} doesn't match id {}", self.told), Vec::new()),
                 }
             }
         }
@@ -341,8 +344,8 @@ impl Explainer<'_> {
         let norm = if weight.norms { self.norm(field) } else { bm25::NO_NORM };
         let inverse = weight.inverse(norm);
         let score = weight.score(freq, inverse);
-        let doc = self.doc;
-        let text = format!("weight({text} in {doc}) [PerFieldSimilarity], result of:");
+        let told = self.told;
+        let text = format!("weight({text} in {told}) [PerFieldSimilarity], result of:");
         if let Some(curve) = &weight.curve {
             return yes(score, text, vec![explain_model::explained(curve, freq, norm, &from)]);
         }
