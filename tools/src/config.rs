@@ -226,6 +226,7 @@ impl Settings {
             shown: sources
                 .given
                 .values()
+                .filter(|given| !given.is_secret())
                 .map(|given| (given.name.clone(), given.value.clone()))
                 .collect(),
             cores,

@@ -166,6 +166,9 @@ impl Settings {
         "oauth.ttl.refresh_token",
     ];
 
+    /// Those whose values are secrets.
+    pub const SECRETS: [&'static str; 1] = ["oauth.registration.token"];
+
     /// Sets one by its name.
     ///
     /// # Errors

@@ -71,8 +71,19 @@ impl Given {
 
     /// The value is wrong; `wanted` says what would be right.
     pub fn wrong(&self, wanted: &str) -> Failure {
-        let Self { name, value, place, .. } = self;
+        let Self { name, place, .. } = self;
+        let value = self.told();
         Failure::new(Code::Setting, format!("{place}: {name} is [{value}], but must be {wanted}"))
+    }
+
+    /// Its value is a secret: told nowhere.
+    pub fn is_secret(&self) -> bool {
+        net::oauth::Settings::SECRETS.contains(&self.name.as_str())
+    }
+
+    /// Its value, where that may be told.
+    pub fn told(&self) -> &str {
+        if self.is_secret() { "***" } else { &self.value }
     }
 
     /// It is given a second time; `first` is where it was given before.

@@ -74,7 +74,7 @@ pub fn check_list(given: &Given) -> Result<()> {
     if !given.is_list || LISTS.contains(&given.name.as_str()) {
         return Ok(());
     }
-    let Given { name, value, place, .. } = given;
+    let (Given { name, place, .. }, value) = (given, given.told());
     Err(Failure::new(
         Code::Setting,
         format!("{place}: {name} is the list [{value}], but must be one value"),
@@ -87,7 +87,7 @@ pub fn check_text(given: &Given) -> Result<()> {
     if !value.contains('\0') {
         return Ok(());
     }
-    let shown = value.replace('\0', "\\0");
+    let shown = given.told().replace('\0', "\\0");
     Err(Failure::new(
         Code::Setting,
         format!("{place}: {name} is [{shown}], but must be a text without the character 0"),

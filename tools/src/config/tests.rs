@@ -139,6 +139,11 @@ fn who_wants_a_token_of_registrations_names_it() {
     let token = ("oauth.registration.token", "0123456789abcdef");
     assert!(read(&[mode, token]).is_ok() && read(&[mode, ("oauth.enabled", "false")]).is_ok());
     assert!(read(&[("oauth.registration.mode", "open")]).is_ok());
+    // It was told to whoever may look at the node, and where it was too short.
+    let known = read(&[mode, token]).expect("legal").shown;
+    assert_eq!(known, [(mode.0.to_owned(), mode.1.to_owned())]);
+    let failure = read(&[mode, ("oauth.registration.token", "tooshort")]).expect_err("short");
+    assert!(failure.sentence.contains("is [***], but must be at least"), "{failure}");
 }
 
 /// The values of `cluster.name: [a, b]` were joined: the cluster was called `a,b`.
