@@ -94,6 +94,9 @@ pub trait Gate {
     /// asked for it by a request of its own.
     fn made(&self, _making: Making, _name: &str) {}
 
+    /// Tells whoever keeps account that a part of what goes on without its caller failed: a denial is noted.
+    fn failed(&self, _why: &Error) {}
+
     /// All that was made so, for whoever answers the request.
     fn take_made(&self) -> Vec<(Making, String)> {
         Vec::new()

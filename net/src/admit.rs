@@ -598,6 +598,11 @@ impl<E: Env> Gate for Lasting<E> {
         audit::made(self.keeper.audit(), now_ms, &self.facts, &[(making, name.to_owned())]);
     }
 
+    fn failed(&self, why: &Error) {
+        let now_ms = self.core.env().clock().unix_ms();
+        audit::failed(self.keeper.audit(), now_ms, &self.facts, why);
+    }
+
     fn index_by_alias(&self, action: &'static str, index: &str, alias: &str) -> Result<Limits> {
         if self.trusts_aliases() && action.starts_with("cluster:") {
             return self.index(action, alias);

@@ -13,6 +13,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use authz::audit::{Audit, CHANGE, ELEMENTS_MAX};
+use authz::authenticate::bearer;
 use authz::record::grant::Grant;
 use authz::{Principal, Via};
 use base64::Engine as _;
@@ -62,8 +63,7 @@ pub type Facts = Vec<(&'static str, String)>;
 impl Told {
     /// An item failed: a denial is kept.
     pub fn failed(&mut self, error: &Error) {
-        let is_denial = error.status == 403 && error.kind == "security_exception";
-        if is_denial && self.denied.len() < DENIED_MAX {
+        if is_denial(error) && self.denied.len() < DENIED_MAX {
             self.denied.insert(error.reason.clone());
         }
     }
@@ -345,7 +345,9 @@ fn proven<E: Env>(security: &Security<E>, given: &str) -> String {
     } else {
         let token = keeper.keys().read(rest);
         let content = token.and_then(|token| keeper.keys().access(state.epoch).open(&token.body));
-        content.and_then(|content| state.grant(content.grant)).map(|grant| grant.user.clone())
+        let grant = content.and_then(|content| state.grant(content.grant));
+        let owner = grant.map(|grant| grant.user.clone());
+        owner.or_else(|| bearer::service(&state, rest).map(|it| it.name().to_owned()))
     };
     name.unwrap_or_default()
 }
@@ -373,9 +375,7 @@ pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) -> Noted {
         return Noted::Nothing;
     }
     let event = match answered {
-        Err(error) if error.status == 403 && error.kind == "security_exception" => {
-            Some("access_denied")
-        }
+        Err(error) if is_denial(error) => Some("access_denied"),
         _ => match call.route.api {
             Api::Security(op) => changed(op).map(|event| of_whom(call, known, event)),
             _ if call.told.borrow().is_trial => None,
@@ -480,13 +480,15 @@ fn facts_of<E: Env>(
     told: &Told,
 ) -> Facts {
     let name = |grant: &Grant| security.keeper.keys().grant_name(grant.family());
-    let (api_key, client, grant) = match known.via() {
+    // What came is the credential of who acts for another.
+    let came = known.acting().map_or(known.via(), Principal::via);
+    let (api_key, client, grant) = match came {
         Via::ApiKey(key) => (key.id.clone(), String::new(), String::new()),
         Via::Oauth(grant) => (String::new(), grant.client.clone().unwrap_or_default(), name(grant)),
         Via::Token(grant) => (String::new(), String::new(), name(grant)),
         Via::Realm | Via::Service(_) => Default::default(),
     };
-    let token = match (known.via(), head.text("authorization")) {
+    let token = match (came, head.text("authorization")) {
         (Via::Oauth(_) | Via::Token(_), Some(given)) => presented(security, given).1,
         _ => String::new(),
     };
@@ -520,6 +522,19 @@ pub fn made(audit: &Audit, now_ms: i64, facts: &Facts, made: &[(Making, String)]
             audit.note_lists(now_ms, GRANTED, "ok", &all, &[("indices", names)]);
         }
     }
+}
+
+/// A part of what goes on without its caller failed: a denial.
+pub fn failed(audit: &Audit, now_ms: i64, facts: &Facts, why: &Error) {
+    if is_denial(why) {
+        let mut all = borrowed(facts);
+        all.push(("reason", &why.reason));
+        audit.note_lists(now_ms, "access_denied", "failed", &all, &[]);
+    }
+}
+
+fn is_denial(error: &Error) -> bool {
+    error.status == 403 && error.kind == "security_exception"
 }
 
 /// May an index be made for documents? In strict mode its line comes first, and does not wait where the log takes

@@ -137,7 +137,7 @@ pub fn live(
 }
 
 /// The service account whose token this is.
-fn service(state: &State, token: &str) -> Option<Principal> {
+pub fn service(state: &State, token: &str) -> Option<Principal> {
     let bytes = STANDARD.decode(token).ok()?;
     let rest = std::str::from_utf8(bytes.strip_prefix(&SERVICE)?).ok()?;
     let (name, secret) = rest.split_once(':')?;

@@ -1,5 +1,7 @@
 //! `_delete_by_query`, `_update_by_query`, `_reindex`, and `_rethrottle` of them.
 
+use std::collections::BTreeSet;
+
 use engine::ops::IndicesOptions;
 use engine::ops::by_query::{
     ByQueryCall, ByQueryReply, Destination, Lacking, Routing, Slices, Work,
@@ -24,6 +26,9 @@ use crate::reply::Reply;
 
 /// `scroll_size` where nothing is said.
 const BATCH: u32 = 1_000;
+
+/// Different failures of what goes on without its caller that are told to the log.
+const TOLD_MAX: usize = 10;
 
 /// `POST /{index}/_delete_by_query`.
 pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -569,6 +574,9 @@ async fn run<E: Env>(
         let gate = Renewed { door: call.gate, now: call.caller.lasting_gate(call) };
         let reply = call.core.by_query(&gate, &asked, running.control(), call.left).await?;
         let status = status(&reply);
+        for failure in &reply.failures {
+            call.told.borrow_mut().failed(&failure.cause);
+        }
         return Ok(call.json(status, |writer| {
             writer.begin_object();
             render::answer(writer, &reply, render::Of::work(&work), call.human, call.trace);
@@ -591,6 +599,13 @@ fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
     turns.run(turns.current(), async move {
         let nobody = Left::default();
         let outcome = core.by_query(gate.as_ref(), &asked, running.control(), &nobody).await;
+        let mut told = BTreeSet::new();
+        let failed = outcome.iter().flat_map(|reply| &reply.failures).map(|failure| &failure.cause);
+        for why in failed.chain(outcome.as_ref().err()) {
+            if told.insert(&why.reason) && told.len() <= TOLD_MAX {
+                gate.failed(why);
+            }
+        }
         let ended = running.ended(outcome);
         super::task::store(&core, &ended).await;
         running.keep(ended);

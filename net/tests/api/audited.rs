@@ -158,6 +158,86 @@ fn indices_that_the_path_does_not_name_are_told() {
     });
 }
 
+/// Lines of what was done in another's name did not tell which key or token did it, and a service account that
+/// might not was nobody.
+#[test]
+fn who_acts_for_another_is_told_with_what_came() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let role = r#"{"cluster":["manage_own_api_key"],"run_as":["bob"]}"#;
+        client.good("PUT", "/_security/role/acts", role).await;
+        for (name, role) in [("ann", "acts"), ("bob", "none")] {
+            let user = format!(r#"{{"password":"secret","roles":["{role}"]}}"#);
+            client.good("PUT", &format!("/_security/user/{name}"), &user).await;
+        }
+        let place = "/_security/service/elastic/fleet-server/credential/token/t";
+        let service = client.good("POST", place, "").await;
+        let service = at(&service, &["token", "value"]).as_str().expect("a token").to_owned();
+        client.authorize(Some(&basic("ann", "secret")));
+        let key = client.good("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+        let text = |name: &str| at(&key, &[name]).as_str().expect("a text").to_owned();
+        let as_bob = [("es-security-runas-user", "bob")];
+        for (how, status, event, by, id) in [
+            (format!("ApiKey {}", text("encoded")), 200, "run_as", "ann", text("id")),
+            (
+                format!("Bearer {service}"),
+                403,
+                "access_denied",
+                "elastic/fleet-server",
+                String::new(),
+            ),
+        ] {
+            told.all();
+            client.authorize(Some(&how));
+            let target = "/_security/_authenticate";
+            let answer = client.call_with("GET", target, &as_bob, b"").await;
+            assert_eq!(answer.status, status, "{}", answer.text());
+            let lines = told.of(event);
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            let fact = |name: &str| at(&lines[0], &[name]).as_str().unwrap_or_default().to_owned();
+            assert_eq!((fact("user").as_str(), fact("run_by").as_str()), ("bob", by));
+            assert_eq!(fact("api_key"), id);
+        }
+    });
+}
+
+/// What a copy was not allowed to write stood in the answer, or with the task, and nowhere else.
+#[test]
+fn what_work_by_query_is_denied_is_told() {
+    with_audited(|mut client, told| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/b/_doc/1?refresh=true", "{}").await;
+        client.good("PUT", "/shut", "").await;
+        let role = r#"{"indices":[{"names":["b"],"privileges":["read","write"]}]}"#;
+        client.good("PUT", "/_security/role/r", role).await;
+        let user = r#"{"password":"secret","roles":["r"]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        client.authorize(Some(&basic("ann", "secret")));
+        for target in ["shut", "missing"] {
+            let body = format!(r#"{{"source":{{"index":"b"}},"dest":{{"index":"{target}"}}}}"#);
+            for alone in ["", "?wait_for_completion=false"] {
+                told.all();
+                let answer = client.call("POST", &format!("/_reindex{alone}"), &body).await;
+                if alone.is_empty() {
+                    assert_eq!(answer.status, 403, "{}", answer.text());
+                } else {
+                    let begun = json::parse(answer.text().as_bytes()).expect("JSON");
+                    let task = at(&begun, &["task"]).as_str().expect("a task").to_owned();
+                    client.authorize(Some(&basic("elastic", "secret")));
+                    let wait = format!("/_tasks/{task}?wait_for_completion=true");
+                    client.good("GET", &wait, "").await;
+                    client.authorize(Some(&basic("ann", "secret")));
+                }
+                let lines = told.of("access_denied");
+                assert_eq!(lines.len(), 1, "{target} {alone}: {lines:?}");
+                assert_eq!(at(&lines[0], &["user"]).as_str(), Some("ann"));
+                let reason = at(&lines[0], &["reason"]).as_str().unwrap_or_default();
+                assert!(reason.contains(target), "{reason}");
+            }
+        }
+    });
+}
+
 /// What a pattern met, what an alias or a data stream stood for, and the index that a rollover made were not told.
 #[test]
 fn indices_that_only_the_engine_finds_are_told() {
