@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use base::CoreId;
 use env::turns::Lane;
 use env::{Error, ErrorKind, Result, Spawn, leftovers};
-use glommio::{ExecutorJoinHandle, LocalExecutorBuilder, Placement};
+use glommio::{ExecutorJoinHandle, Latency, LocalExecutorBuilder, Placement, Shares};
 
 use crate::RuntimeEnv;
 use crate::clock::RuntimeClock;
@@ -150,7 +150,15 @@ where
                 leftovers::take_by(move |left| leftovers.run_unawaited(move || drop(left)));
                 let watch = Rc::new(Watch::new(Arc::clone(&beat)));
                 let spawn = RuntimeSpawn::new(workers.clone(), watch)?;
-                spawn.spawn(beat.answer());
+                // Their wakes are written to the executor's event in any case.
+                let beats = glommio::executor().create_task_queue(
+                    Shares::default(),
+                    Latency::Matters(PREEMPT_TIMER),
+                    "beats",
+                );
+                glommio::spawn_local_into(beat.answer(), beats)
+                    .map_err(|error| Error::from_io(&error.into(), "a queue of tasks for beats"))?
+                    .detach();
                 let disk = RuntimeDisk::new(workers.files.clone(), syncs);
                 let watch = Rc::clone(&spawn.watch);
                 let env = RuntimeEnv { disk, clock, random: RuntimeRandom::new(), spawn };

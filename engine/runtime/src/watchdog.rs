@@ -5,13 +5,18 @@
 //! executor that is merely busy answers late: that is worth a line too, since no stretch of work
 //! may hold a core for long.
 //!
+//! A kick can be what is lost (one of some 900 starts on a machine with far more to do than it can stood still for
+//! good, all threads asleep): so an executor that stays silent is kicked again each second, and its answers stand in a
+//! queue of tasks whose wakes write to the executor's event whether or not it says that it sleeps.
+//!
 //! Always true
-//! 1. A waker is taken out of its slot before it is called, so none is called twice.
+//! 1. A waker is called once for each time that its slot is filled, and once more for each second of silence, as long
+//!    as it counts ([`KICKS_MAX`]).
 //! 2. The thread ends when the [`Watchdog`] is dropped.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,6 +30,9 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Kicks without an answer before a line is written: one second.
 const SILENT_MAX: u64 = 10;
 
+/// Kicks of a silent executor, one a second: each is a reference to its task, and there may be 32,767 of them.
+const KICKS_MAX: u64 = 10_000;
+
 /// One executor's side.
 #[derive(Debug, Default)]
 pub struct Beat {
@@ -37,7 +45,15 @@ pub struct Beat {
     stretch_max_us: AtomicU64,
     /// Times that one held it for too long.
     pub(crate) long_stretches: Counter,
-    slot: Mutex<Option<Waker>>,
+    slot: Mutex<Slot>,
+}
+
+/// Whom to wake.
+#[derive(Debug, Default)]
+struct Slot {
+    waker: Option<Waker>,
+    /// It was woken since it came here.
+    kicked: bool,
 }
 
 impl Beat {
@@ -65,8 +81,8 @@ impl Beat {
                     return Poll::Ready(());
                 }
                 armed = true;
-                *self.slot.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(context.waker().clone());
+                let waker = Some(context.waker().clone());
+                *self.slot() = Slot { waker, kicked: false };
                 Poll::Pending
             })
             .await;
@@ -75,8 +91,18 @@ impl Beat {
         }
     }
 
-    fn kick(&self) {
-        let waker = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the executor where it waits for that, and `again` where it did not answer.
+    fn kick(&self, again: bool) {
+        let waker = {
+            let mut slot = self.slot();
+            let is_asked = again || !slot.kicked;
+            slot.kicked = true;
+            slot.waker.clone().filter(|_| is_asked)
+        };
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -92,6 +118,13 @@ struct Silence {
 }
 
 impl Silence {
+    /// Another second of silence has passed.
+    fn is_to_be_kicked(&self) -> bool {
+        self.kicks >= SILENT_MAX
+            && self.kicks.is_multiple_of(SILENT_MAX)
+            && self.kicks / SILENT_MAX <= KICKS_MAX
+    }
+
     /// Takes one look; a line to write, if any.
     fn look(&mut self, answers: u64) -> Option<String> {
         if answers != self.answers {
@@ -136,7 +169,7 @@ impl Watchdog {
                         }
                         log::warn!("core {number} {line}");
                     }
-                    beat.kick();
+                    beat.kick(silence.is_to_be_kicked());
                 }
                 std::thread::park_timeout(PERIOD);
             }
@@ -185,8 +218,37 @@ mod tests {
         for answers in 0..3 {
             assert!(answering.as_mut().poll(&mut context).is_pending());
             assert_eq!(beat.answers.load(Ordering::Relaxed), answers);
-            beat.kick();
-            assert!(beat.slot.lock().expect("no panic").is_none());
+            beat.kick(false);
         }
+    }
+
+    /// Whoever was not woken by the first kick was never woken again.
+    #[test]
+    fn who_stays_silent_is_kicked_again_each_second() {
+        struct Count(AtomicU64);
+        impl std::task::Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let (beat, count) = (Arc::new(Beat::default()), Arc::new(Count(AtomicU64::new(0))));
+        let mut answering = std::pin::pin!(Arc::clone(&beat).answer());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut context = std::task::Context::from_waker(&waker);
+        assert!(answering.as_mut().poll(&mut context).is_pending());
+        let mut silence = Silence::default();
+        let mut woken = Vec::new();
+        for _ in 0..30 {
+            silence.look(beat.answers.load(Ordering::Relaxed));
+            beat.kick(silence.is_to_be_kicked());
+            woken.push(count.0.load(Ordering::Relaxed));
+        }
+        assert_eq!(woken[..9], [1; 9]);
+        assert_eq!((woken[9], woken[19], woken[29]), (2, 3, 4));
+        // It answers at last: one kick for one answer again.
+        assert!(answering.as_mut().poll(&mut context).is_pending());
+        silence.look(beat.answers.load(Ordering::Relaxed));
+        beat.kick(silence.is_to_be_kicked());
+        assert_eq!((count.0.load(Ordering::Relaxed), silence.kicks), (5, 0));
     }
 }

@@ -621,3 +621,41 @@ fn a_page_by_booleans_begins_where_their_names_say() {
         assert_eq!(at(&found, &["hits", "hits"]).as_array().map(<[_]>::len), Some(0));
     });
 }
+
+/// A function was asked of objects inside of documents and of deleted ones, and failed the search by what they lack.
+#[test]
+fn a_function_fails_by_documents_that_can_be_found_alone() {
+    with_node(|mut client| async move {
+        let index =
+            r#"{"mappings":{"properties":{"ord":{"type":"integer"},"n":{"type":"nested"}}}}"#;
+        client.good("PUT", "/f", index).await;
+        for (id, body) in [
+            ("1", r#"{"ord":1,"n":[{"a":1,"w":4}]}"#),
+            ("2", r#"{"ord":2,"n":[{"a":1,"w":5},{"a":2,"w":6}]}"#),
+            ("3", r#"{"n":[{"a":3}]}"#),
+        ] {
+            client.good("PUT", &format!("/f/_doc/{id}?refresh=true"), body).await;
+        }
+        let score = |query: &str, field: &str| {
+            let function = format!(r#""field_value_factor":{{"field":"{field}"}}"#);
+            let query =
+                if query.is_empty() { String::new() } else { format!(r#""query":{query},"#) };
+            format!(r#"{{"function_score":{{{query}{function},"boost_mode":"replace"}}}}"#)
+        };
+        let inner = r#"{"bool":{"must_not":{"term":{"n.a":9}}}}"#;
+        let inside = format!(r#"{{"nested":{{"path":"n","query":{}}}}}"#, score("", "n.w"));
+        let asked = [score("", "ord"), score(inner, "ord")];
+        for query in &asked {
+            let body = format!(r#"{{"query":{query}}}"#);
+            let told = client.bad("POST", "/f/_search", &body).await;
+            assert!(told.contains("Missing value for field [ord]"), "{told}");
+        }
+        client.good("DELETE", "/f/_doc/3?refresh=true", "").await;
+        for (query, best) in [(&asked[0], 2.0), (&asked[1], 2.0), (&inside, 5.5)] {
+            let body = format!(r#"{{"query":{query}}}"#);
+            let found = client.good("POST", "/f/_search", &body).await;
+            assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(2), "{body}");
+            assert_eq!(at(&found, &["hits", "max_score"]).as_f64(), Some(best), "{body}");
+        }
+    });
+}

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use base::DocId;
 use base::hash::murmur3;
 use mapping::types::geo;
-use segment::Segment;
 use segment::columns::Numeric;
+use segment::{Live, Segment};
 
 use super::adjusted::{Adjust, Check};
 use super::area::Area;
@@ -246,11 +246,19 @@ pub struct Functions {
     pub max_boost: f32,
     /// Documents below do not match.
     pub min_score: Option<f32>,
+    /// Documents that can be found: what is wrong with others is told nobody.
+    pub live: Option<Arc<Live>>,
     /// Where faults are told.
     pub trouble: Trouble,
 }
 
 impl Functions {
+    fn fails(&self, doc: u32, why: Error) {
+        if self.live.as_ref().is_none_or(|live| live.is_alive(DocId(doc))) {
+            let _ = self.trouble.set(why);
+        }
+    }
+
     fn factor(&mut self, at: usize, doc: u32) -> Result<f64, Error> {
         let mode = self.score_mode;
         let (mut product, mut sum, mut weights) = (1.0, 0.0, 0.0);
@@ -322,7 +330,7 @@ impl Adjust for Functions {
                 let factor = match self.factor(at, *doc) {
                     Ok(factor) => factor.min(most),
                     Err(error) => {
-                        let _ = self.trouble.set(error);
+                        self.fails(*doc, error);
                         0.0
                     }
                 };
@@ -337,9 +345,10 @@ impl Adjust for Functions {
             }
             if scores[at].is_nan() || scores[at] < 0.0 {
                 let printed = json::number::float_to_string(scores[at]);
-                let _ = self.trouble.set(Error::illegal(format!(
+                let why = format!(
                     "function score query returned an invalid score: {printed} for doc: {doc}"
-                )));
+                );
+                self.fails(*doc, Error::illegal(why));
                 scores[at] = 0.0;
             }
             if self.min_score.is_some_and(|least| scores[at] < least) {

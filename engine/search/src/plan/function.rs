@@ -13,7 +13,7 @@ use crate::ast::{
 use crate::dsl::{geo as written, time_ms};
 use crate::error::{Error, Kind, Result};
 use crate::iter::function::{EARTH_RADIUS, haversine, mix};
-use crate::plan::bind::Binder;
+use crate::plan::bind::{self, Binder};
 use crate::plan::bound::{Clause, Node, ScriptScore};
 use crate::scripted::Bound as Scripted;
 
@@ -162,6 +162,8 @@ pub struct FunctionScore {
     pub max_boost: f32,
     /// Documents below do not match.
     pub min_score: Option<f32>,
+    /// It is asked of objects inside of documents.
+    pub is_inside: bool,
 }
 
 /// `function_score`.
@@ -187,8 +189,15 @@ pub fn function_score(binder: &mut Binder<'_>, query: &ast::FunctionScore) -> Re
         [Part { filter: None, .. }] => ScoreMode::First,
         _ => query.score_mode,
     };
+    // A function fails by what it is asked of, so it is asked of nothing else.
+    let scope = binder.scope.clone();
+    let inner = match &scope {
+        Some(path) => bind::restricted(inner, bind::objects(path)),
+        None => inner,
+    };
     Ok(Node::Function(Arc::new(FunctionScore {
         query: inner,
+        is_inside: scope.is_some(),
         parts,
         score_mode,
         boost_mode: query.boost_mode,

@@ -132,6 +132,8 @@ pub enum Node {
         sites: Vec<Option<Site>>,
         /// Where faults are told.
         trouble: Trouble,
+        /// Whose documents alone can fail; none where objects inside of them are asked.
+        found: Option<Arc<[Option<Arc<Live>>]>>,
     },
     /// Documents for which a script says yes.
     Script {
@@ -529,7 +531,8 @@ impl Weigher<'_> {
                 });
                 let sites = sites.collect();
                 let (function, trouble) = (Arc::clone(function), Arc::clone(&self.trouble));
-                Node::Function { query, function, filters, sites, trouble }
+                let found = (!function.is_inside).then(|| Arc::clone(&self.lives));
+                Node::Function { query, function, filters, sites, trouble, found }
             }
             bound::Node::Feature(feature) => self.feature(feature, score)?,
             bound::Node::Near(near) => Node::Near { near: near.clone(), score },
