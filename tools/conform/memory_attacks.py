@@ -176,6 +176,43 @@ def wide_aggregations(run):
 # Queries
 
 
+def long_words(run):
+    """Buckets, orders and groups by keywords of 30,000 bytes."""
+    wire, rng = run.wire(), random.Random(3)
+    fields = {"k": {"type": "keyword"}, "g": {"type": "keyword"}}
+    wire.ask("PUT", "/attacked-words", {"settings": {"refresh_interval": "-1"}, "mappings": {"properties": fields}})
+    for _ in range(30):
+        docs = [{"k": rng.randbytes(15_000).hex(), "g": [f"{n}" for n in range(5)]} for _ in range(100)]
+        body = b"".join(b'{"index":{}}\n' + json.dumps(doc).encode() + b"\n" for doc in docs)
+        for _ in range(100):
+            if wire.ask("POST", "/attacked-words/_bulk?filter_path=errors", body, ND).status != 429:
+                break
+            time.sleep(0.1)
+    wire.ask("POST", "/attacked-words/_refresh")
+    wire.ask("POST", "/attacked-words/_flush")
+    words = {"field": "k", "size": 60_000}
+    buckets = [
+        {"terms": words},
+        {"composite": {"size": 60_000, "sources": [{"a": {"terms": {"field": "k"}}}]}},
+        {"multi_terms": {"terms": [{"field": "k"}, {"field": "g"}], "size": 60_000}},
+        {"rare_terms": {"field": "k", "max_doc_count": 100}},
+        {"significant_terms": {**words, "min_doc_count": 1}},
+        {"terms": {"field": "g"}, "aggs": {"b": {"terms": words}}},
+        {"terms": words, "aggs": {"t": {"top_hits": {"size": 1, "sort": [{"k": "desc"}]}}}},
+    ]
+    bodies = [{"size": 0, "aggs": {"a": one}} for one in buckets]
+    bodies += [
+        {"size": 10_000, "_source": False, "sort": ["k", "_doc"]},
+        {"size": 10_000, "_source": False, "docvalue_fields": ["k"]},
+        {"size": 10_000, "collapse": {"field": "k", "inner_hits": {"name": "x", "size": 10}}},
+        {"size": 10_000, "_source": False, "sort": ["k"], "search_after": ["a" * 30_000]},
+    ]
+    found = Counter()
+    for body in bodies:
+        found += spread(run, [search(body, "/attacked-words/_search")] * 6, 6)
+    return found
+
+
 def long_lists(run):
     words = [f"word{n} {n}" for n in range(60_000)]
     numbers = list(range(65_000))
@@ -277,6 +314,27 @@ def many_mappings(run):
     for name in names:
         wire.ask("DELETE", f"/_component_template/{name}")
     wire.close()
+    return found
+
+
+def answers_of_the_state(run):
+    """What many indices of many fields are, all of it, in many ways at once."""
+    fields = lambda n: {f"field_number_{n}_{at}": {"type": "text", "fields": {"k": {"type": "keyword"}}} for at in range(490)}
+    found = spread(run, [("PUT", f"/attacked-s{n}", {"mappings": {"properties": fields(n)}}) for n in range(60)], 4)
+    paths = (
+        "/_field_caps?fields=*",
+        "/_mapping/field/*?include_defaults",
+        "/_mapping/field/*.k",
+        "/_mapping?pretty",
+        "/attacked-*?pretty",
+        "/_cluster/state",
+        "/_cluster/state?format=yaml",
+        "/_cluster/state?format=smile",
+        "/_mapping?format=cbor",
+        "/_all/_settings?include_defaults&flat_settings",
+    )
+    for path in paths:
+        found += spread(run, [("GET", path)] * 24, 24)
     return found
 
 

@@ -32,6 +32,27 @@ const NAME_BYTES: usize = 96;
 /// A field that a document brings, until it is weighed in its place.
 const NEW_FIELD_BYTES: usize = 1 << 10;
 
+impl IndexTemplate {
+    /// About how many bytes it takes.
+    pub fn held_bytes(&self) -> usize {
+        index_template_bytes(self)
+    }
+}
+
+impl ComponentTemplate {
+    /// About how many bytes it takes.
+    pub fn held_bytes(&self) -> usize {
+        component_bytes(self)
+    }
+}
+
+impl LegacyTemplate {
+    /// About how many bytes it takes.
+    pub fn held_bytes(&self) -> usize {
+        legacy_bytes(self)
+    }
+}
+
 /// See the head of the file.
 pub struct Weight {
     bytes: usize,

@@ -46,6 +46,24 @@ impl IndexInfo {
     pub fn mappings(&self) -> Value {
         self.index.mapping.to_json()
     }
+
+    /// About how many bytes the mapping takes while it is shown, as text and as what that is made of.
+    pub fn shown_bytes(&self) -> usize {
+        shown_bytes(&self.index)
+    }
+
+    /// About how many bytes the rest takes, with what counts where nothing is set.
+    pub fn settings_bytes(&self) -> usize {
+        self.settings.held_bytes() + self.aliases.held_bytes() + DEFAULTS_BYTES
+    }
+}
+
+/// What the settings that are not set take while they are shown.
+const DEFAULTS_BYTES: usize = 32 << 10;
+
+/// About how many bytes the mapping of an index takes while it is shown: it is made whole.
+pub fn shown_bytes(index: &Index) -> usize {
+    index.mapping.text_bytes() + index.mapping.tree_bytes()
 }
 
 /// Takes out of an index's settings what names other fields than those of `seen`.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use base::{FieldNo, ShardId};
 use cluster::Index;
+use env::budget::Taken;
+use env::leftovers::Leaving;
 use env::{Bytes, Env, Spawn};
 use json::{Object, Value};
 use mapping::{Column, Field, Kind, Mapping, NumberKind};
@@ -44,43 +46,170 @@ pub struct FieldCapsCall {
     pub index_filter: Option<Value>,
 }
 
-/// What fields can do.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What fields can do, and the memory that this takes.
+#[derive(Debug, Default)]
 pub struct FieldCaps {
     /// The indices that were asked, sorted.
     pub indices: Vec<String>,
-    /// By field, then by type.
-    pub fields: BTreeMap<String, BTreeMap<String, Capability>>,
+    /// By field, then by type, which rise.
+    pub fields: BTreeMap<Box<str>, Vec<Capability>>,
+    /// What the fields take.
+    pub memory: Option<Taken>,
 }
 
-/// What a field of one type can do.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a field of one type can do. Indices are places in [`FieldCaps::indices`]: their names stand there once.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Capability {
+    /// The type.
+    pub kind: &'static str,
     /// It is the system's.
     pub metadata_field: bool,
     /// Queries find it, in all indices.
     pub searchable: bool,
     /// Aggregations read it, in all indices.
     pub aggregatable: bool,
-    /// The indices in which it is of this type, where there are several types.
-    pub indices: Option<Vec<String>>,
+    /// The indices in which it is of this type; empty where there are not several types.
+    pub indices: Vec<u32>,
     /// Where it cannot be searched, if elsewhere it can.
-    pub non_searchable: Option<Vec<String>>,
+    pub non_searchable: Vec<u32>,
     /// Where it cannot be aggregated, if elsewhere it can.
-    pub non_aggregatable: Option<Vec<String>>,
+    pub non_aggregatable: Vec<u32>,
     /// What mappings say in `meta`.
     pub meta: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Capability {
+    fn of(kind: &'static str) -> Self {
+        Self {
+            kind,
+            metadata_field: true,
+            searchable: true,
+            aggregatable: true,
+            indices: Vec::new(),
+            non_searchable: Vec::new(),
+            non_aggregatable: Vec::new(),
+            meta: BTreeMap::new(),
+        }
+    }
+
+    /// It is of this type in one more index.
+    fn add(&mut self, index: u32, one: Seen) {
+        self.metadata_field &= one.metadata_field;
+        self.searchable &= one.searchable;
+        self.aggregatable &= one.aggregatable;
+        self.indices.push(index);
+        if !one.searchable {
+            self.non_searchable.push(index);
+        }
+        if !one.aggregatable {
+            self.non_aggregatable.push(index);
+        }
+        for (key, value) in one.meta {
+            self.meta.entry(key).or_default().insert(value);
+        }
+    }
+
+    /// Leaves what is told where this is one of `types`.
+    fn settle(&mut self, types: usize) {
+        let count = self.indices.len();
+        for cannot in [&mut self.non_searchable, &mut self.non_aggregatable] {
+            // Told where some can and some cannot.
+            if cannot.len() == count {
+                *cannot = Vec::new();
+            }
+        }
+        if types == 1 {
+            self.indices = Vec::new();
+        }
+    }
 }
 
 /// A field in one index.
 #[derive(Clone, Debug)]
 struct Seen {
-    index: String,
-    kind: String,
+    kind: &'static str,
     metadata_field: bool,
     searchable: bool,
     aggregatable: bool,
     meta: Vec<(String, String)>,
+}
+
+impl Seen {
+    /// What can nothing, as objects.
+    fn of(kind: &'static str) -> Self {
+        let (metadata_field, searchable, aggregatable) = (false, false, false);
+        Self { kind, metadata_field, searchable, aggregatable, meta: Vec::new() }
+    }
+}
+
+/// What a field of one type takes beside its name: its places in tables, and allocations.
+const FIELD_BYTES: usize = 256;
+
+/// What one more index of it takes: its place in as many as three lists, which grow by twofold.
+const PLACE_BYTES: usize = 12;
+
+/// What one of its `meta` takes beside its texts.
+const META_BYTES: usize = 160;
+
+/// Memory is asked for in such steps: so much is taken before it is used.
+const STEP_BYTES: usize = 128 << 10;
+
+/// So many fields of an index are looked at between two looks at what is paid: what they take is less than what is
+/// taken before.
+const FIELDS_PAID: usize = 32;
+
+/// More fields go elsewhere at their end: see [`env::leftovers`].
+const FIELDS_HERE: usize = 256;
+
+/// What was found, as it grows.
+struct Found {
+    caps: Leaving<FieldCaps>,
+    /// The index at hand.
+    index: u32,
+    used_bytes: usize,
+}
+
+impl Found {
+    fn new() -> Self {
+        let is_large = |caps: &FieldCaps| caps.fields.len() > FIELDS_HERE;
+        Self { caps: Leaving::new(FieldCaps::default(), is_large), index: 0, used_bytes: 0 }
+    }
+
+    fn take(&mut self, name: &str, one: Seen) {
+        self.used_bytes += PLACE_BYTES;
+        for (key, value) in &one.meta {
+            self.used_bytes += META_BYTES + key.len() + value.len();
+        }
+        let fields = &mut self.caps.fields;
+        if !fields.contains_key(name) {
+            fields.insert(name.into(), Vec::new());
+            self.used_bytes += name.len();
+        }
+        let types = fields.get_mut(name).expect("there since the line above");
+        let at = types.iter().position(|it| it.kind == one.kind).unwrap_or_else(|| {
+            types.reserve_exact(1);
+            types.push(Capability::of(one.kind));
+            self.used_bytes += FIELD_BYTES;
+            types.len() - 1
+        });
+        types[at].add(self.index, one);
+    }
+
+    /// Is it of some type in the index at hand?
+    fn has(&self, name: &str) -> bool {
+        let types = self.caps.fields.get(name).into_iter().flatten();
+        types.into_iter().any(|it| it.indices.last() == Some(&self.index))
+    }
+
+    /// Takes memory for a step more than what is used.
+    fn pay<E: Env>(&mut self, core: &Core<E>) -> Result<()> {
+        let paid = self.caps.memory.as_ref().map_or(0, Taken::bytes);
+        // What one answer of a few fields takes is not counted.
+        if self.used_bytes < STEP_BYTES / 2 || self.used_bytes + STEP_BYTES / 2 <= paid {
+            return Ok(());
+        }
+        core.pay(&mut self.caps.memory, "field_caps", self.used_bytes + STEP_BYTES - paid)
+    }
 }
 
 impl<E: Env> Core<E> {
@@ -92,7 +221,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         call: &FieldCapsCall,
-    ) -> Result<FieldCaps> {
+    ) -> Result<Leaving<FieldCaps>> {
         let filters = Filters::of(call)?;
         let state = self.state();
         let sees = gate::sees(gate, ACTION, &*state);
@@ -124,22 +253,34 @@ impl<E: Env> Core<E> {
             }
             indices = kept;
         }
-        let mut seen: BTreeMap<String, Vec<Seen>> = BTreeMap::new();
-        for (index, limits) in &indices {
+        let mut found = Found::new();
+        for (place, (index, limits)) in indices.iter().enumerate() {
             let filled = match call.leaves_out_empty {
                 true => self.filled(index, limits).await,
                 false => None,
             };
+            found.index = place as u32;
             let filters = (&filters, filled.as_ref());
-            self.of_index(index, limits, call, filters, &mut seen).await;
+            self.of_index(index, limits, call, filters, &mut found).await?;
         }
-        let names: Vec<String> = indices.iter().map(|(index, _)| index.name.to_string()).collect();
-        let mut fields = BTreeMap::new();
-        for (at, (name, seen)) in seen.into_iter().enumerate() {
-            fields.insert(name, join(seen, &names, call.include_unmapped));
+        let mut caps = found.caps;
+        let FieldCaps { fields, memory, .. } = &mut *caps;
+        let count = indices.len() as u32;
+        for (at, types) in fields.values_mut().enumerate() {
+            if call.include_unmapped
+                && let Some(unmapped) = unmapped(types, count)
+            {
+                let lists = unmapped.indices.len() * PLACE_BYTES;
+                types.push(unmapped);
+                self.pay(memory, "field_caps", FIELD_BYTES + lists)?;
+            }
+            types.sort_by_key(|one| one.kind);
+            let several = types.len();
+            types.iter_mut().for_each(|one| one.settle(several));
             self.env.spawn().yield_at(at).await;
         }
-        Ok(FieldCaps { indices: names, fields })
+        caps.indices = indices.iter().map(|(index, _)| index.name.to_string()).collect();
+        Ok(caps)
     }
 
     /// The fields of which some segment has a part; none where that is not known, or not the caller's to
@@ -165,26 +306,18 @@ impl<E: Env> Core<E> {
         limits: &Limits,
         call: &FieldCapsCall,
         (filters, filled): (&Filters<'_>, Option<&BTreeSet<FieldNo>>),
-        seen: &mut BTreeMap<String, Vec<Seen>>,
-    ) {
+        found: &mut Found,
+    ) -> Result<()> {
         let mapping = &index.mapping;
         let wanted = |name: &str| call.fields.iter().any(|pattern| matches(pattern, name));
         let visible = |path: &str| limits.shows(path);
-        let mut found: BTreeMap<String, Seen> = BTreeMap::new();
-        let add = |name: &str, kind: &str| {
-            Seen {
-                index: index.name.to_string(),
-                kind: kind.to_owned(),
-                metadata_field: false,
-                searchable: false,
-                aggregatable: false,
-                meta: Vec::new(),
-            }
-            .named(name)
-        };
+        found.pay(self)?;
         if filters.metadata != Some(true) {
             let own = mapping.fields().map(|field| (&field.path, field));
             for (at, (name, field)) in own.chain(mapping.aliases()).enumerate() {
+                if at % FIELDS_PAID == 0 {
+                    found.pay(self)?;
+                }
                 self.env.spawn().yield_at(at).await;
                 let kind = family(field);
                 // Another name of a field is a name of its own.
@@ -202,33 +335,29 @@ impl<E: Env> Core<E> {
                 if filters.no_multi_fields && is_multi_field(mapping, name) {
                     continue;
                 }
-                let (name, mut one) = add(name, kind);
-                (one.searchable, one.aggregatable) = able(field);
-                one.meta = meta_of(field);
+                let (searchable, aggregatable) = able(field);
+                let meta = meta_of(field);
+                found.take(name, Seen { searchable, aggregatable, meta, ..Seen::of(kind) });
                 if !filters.no_parents {
-                    parents(mapping, &name, &mut |parent, kind| {
-                        if filters.allows(kind) && !(filters.no_nested && kind == "nested") {
-                            let (parent, seen) = add(parent, kind);
-                            found.entry(parent).or_insert(seen);
+                    parents(mapping, name, &mut |parent, kind| {
+                        let is_told =
+                            filters.allows(kind) && !(filters.no_nested && kind == "nested");
+                        if is_told && !found.has(parent) {
+                            found.take(parent, Seen::of(kind));
                         }
                     });
                 }
-                found.insert(name, one);
             }
         }
         if filters.metadata != Some(false) {
             for (name, kind, searchable, aggregatable) in METADATA {
-                if wanted(name) && filters.allows(kind) {
-                    let (name, one) = add(name, kind);
-                    let one = Seen { metadata_field: true, searchable, aggregatable, ..one };
-                    found.insert(name, one);
+                if wanted(name) && filters.allows(kind) && !found.has(name) {
+                    let own = Seen { metadata_field: true, ..Seen::of(kind) };
+                    found.take(name, Seen { searchable, aggregatable, ..own });
                 }
             }
         }
-        for (at, (name, one)) in found.into_iter().enumerate() {
-            seen.entry(name).or_default().push(one);
-            self.env.spawn().yield_at(at).await;
-        }
+        Ok(())
     }
 
     /// May a document of the index match?
@@ -306,14 +435,8 @@ pub const METADATA: [(&str, &str, bool, bool); 11] = [
     ("_version", "_version", false, true),
 ];
 
-impl Seen {
-    fn named(self, name: &str) -> (String, Self) {
-        (name.to_owned(), self)
-    }
-}
-
 /// The objects that a field lies in.
-fn parents(mapping: &Mapping, name: &str, take: &mut dyn FnMut(&str, &str)) {
+fn parents(mapping: &Mapping, name: &str, take: &mut dyn FnMut(&str, &'static str)) {
     let mut rest = name;
     while let Some((parent, _)) = rest.rsplit_once('.') {
         if mapping.field(parent).is_none() && mapping.is_object(parent) {
@@ -361,54 +484,12 @@ fn meta_of(field: &Field) -> Vec<(String, String)> {
     pairs.filter_map(|(key, value)| Some((key.to_owned(), value.as_str()?.to_owned()))).collect()
 }
 
-/// One field of all indices.
-fn join(
-    seen: Vec<Seen>,
-    indices: &[String],
-    include_unmapped: bool,
-) -> BTreeMap<String, Capability> {
-    let mut by_type: BTreeMap<String, Vec<Seen>> = BTreeMap::new();
-    let mapped: BTreeSet<String> = seen.iter().map(|one| one.index.clone()).collect();
-    for one in seen {
-        by_type.entry(one.kind.clone()).or_default().push(one);
+/// The indices, of `count`, in which a field of these types is of none; nothing where it is of one in all.
+fn unmapped(types: &[Capability], count: u32) -> Option<Capability> {
+    let mapped: BTreeSet<u32> = types.iter().flat_map(|one| &one.indices).copied().collect();
+    let mut unmapped = Capability::of("unmapped");
+    for index in (0..count).filter(|index| !mapped.contains(index)) {
+        unmapped.add(index, Seen::of("unmapped"));
     }
-    let unmapped: Vec<String> =
-        indices.iter().filter(|index| !mapped.contains(*index)).cloned().collect();
-    if include_unmapped && !unmapped.is_empty() {
-        let seen = unmapped.into_iter().map(|index| Seen {
-            index,
-            kind: "unmapped".to_owned(),
-            metadata_field: false,
-            searchable: false,
-            aggregatable: false,
-            meta: Vec::new(),
-        });
-        by_type.insert("unmapped".to_owned(), seen.collect());
-    }
-    let several = by_type.len() > 1;
-    by_type.into_iter().map(|(kind, seen)| (kind, capability(&seen, several))).collect()
-}
-
-fn capability(seen: &[Seen], several: bool) -> Capability {
-    let names = |of: &dyn Fn(&Seen) -> bool| -> Vec<String> {
-        seen.iter().filter(|one| of(one)).map(|one| one.index.clone()).collect()
-    };
-    // Told where some can and some cannot.
-    let cannot = |can: &dyn Fn(&Seen) -> bool| {
-        let out = names(&|one| !can(one));
-        (!out.is_empty() && out.len() < seen.len()).then_some(out)
-    };
-    let mut meta: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (key, value) in seen.iter().flat_map(|one| &one.meta) {
-        meta.entry(key.clone()).or_default().insert(value.clone());
-    }
-    Capability {
-        metadata_field: seen.iter().all(|one| one.metadata_field),
-        searchable: seen.iter().all(|one| one.searchable),
-        aggregatable: seen.iter().all(|one| one.aggregatable),
-        indices: several.then(|| names(&|_| true)),
-        non_searchable: cannot(&|one| one.searchable),
-        non_aggregatable: cannot(&|one| one.aggregatable),
-        meta,
-    }
+    (!unmapped.indices.is_empty()).then_some(unmapped)
 }

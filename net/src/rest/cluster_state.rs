@@ -7,9 +7,11 @@ use cluster::{Index, State};
 use engine::Result;
 use engine::node::{Directory, Primary};
 use engine::ops::IndicesOptions;
-use env::{Clock, Env, Spawn};
+use engine::ops::admin::shown_bytes;
+use env::{Clock, Env};
 use json::{Value, Writer};
 
+use super::long_answer::Growing;
 use super::nodes::described;
 use crate::call::Call;
 use crate::params::time_ms;
@@ -91,7 +93,8 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         false => indices.clone(),
     };
     let wish = Wish { metrics, indices, blocked, narrowed, flat };
-    let mut out = Vec::with_capacity(1024 * wish.indices.len());
+    let mut growing = Growing::new(call, "cluster_state");
+    let mut out = Vec::with_capacity(1024);
     let mut writer = Writer::new(&mut out);
     writer.begin_object();
     if wait.is_some() {
@@ -99,9 +102,9 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     writer.field_str("cluster_name", &call.core.shared().config.info.cluster_name);
     writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
-    body(call, &mut writer, &wish).await;
+    body(call, &mut writer, &wish, &mut growing).await?;
     writer.end_object();
-    Ok(Reply::json(200, out))
+    Ok(growing.end(200, out))
 }
 
 /// Waits for the metadata to reach a version.
@@ -120,7 +123,12 @@ async fn reached<E: Env>(call: &Call<'_, E>, version: u64, limit: Duration) -> b
     }
 }
 
-async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
+async fn body<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    wish: &Wish<'_>,
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     if wish.has("routing_table") || wish.has("routing_nodes") {
         call.core.look_after_all_closed().await;
     }
@@ -135,31 +143,44 @@ async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'
             "master_node" => {
                 writer.field_str("master_node", &info.id);
             }
-            "blocks" => blocks(writer, &state, wish),
+            "blocks" => {
+                growing.more(writer, BLOCKS_BYTES * (1 + wish.blocked.len())).await?;
+                blocks(writer, &state, wish);
+            }
             "nodes" => {
                 writer.key("nodes").begin_object().key(&info.id).begin_object();
                 described(writer, info).end_object().end_object();
             }
-            "metadata" => metadata(call, writer, &state, wish).await,
+            "metadata" => metadata(call, writer, &state, wish, growing).await?,
             "routing_table" => {
                 writer.key("routing_table").begin_object().key("indices").begin_object();
                 for index in &wish.indices {
                     writer.key(&index.name).begin_object().key("shards").begin_object();
                     for number in 0..index.settings.shard_count() {
                         writer.key(&number.to_string()).begin_array();
-                        copies(call, writer, index, number, Which::All);
+                        copies(call, writer, (index, number), Which::All, growing).await?;
                         writer.end_array();
                     }
                     writer.end_object().end_object();
-                    call.core.env().spawn().yield_if_needed().await;
                 }
                 writer.end_object().end_object();
             }
-            "routing_nodes" => routing_nodes(call, writer, wish).await,
+            "routing_nodes" => routing_nodes(call, writer, wish, growing).await?,
             _ => {}
         }
     }
+    Ok(())
 }
+
+/// What the blocks of an index take at most.
+const BLOCKS_BYTES: usize = 1 << 10;
+
+/// What a copy of a shard takes beside the name of its index, and an index beside its mapping and its settings.
+const COPY_BYTES: usize = 768;
+const INDEX_BYTES: usize = 4 << 10;
+
+/// What the shards of an index take in its metadata, each.
+const SHARD_BYTES: usize = 96;
 
 /// A text that is another for each version of each cluster.
 fn state_uuid(state: &State) -> String {
@@ -244,7 +265,8 @@ async fn metadata<E: Env>(
     writer: &mut Writer<'_>,
     state: &State,
     wish: &Wish<'_>,
-) {
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     let info = &call.core.shared().config.info;
     writer
         .key("metadata")
@@ -263,25 +285,36 @@ async fn metadata<E: Env>(
     }
     writer.end_array().end_object();
     if !state.settings.persistent().is_empty() && !wish.narrowed {
-        writer.field(
-            "settings",
-            &cluster::cluster_settings::render(state.settings.persistent(), wish.flat),
-        );
+        let persistent = state.settings.persistent();
+        let values = persistent.iter().map(|(name, value)| name.len() + value.held_bytes());
+        growing.more(writer, values.sum()).await?;
+        writer.field("settings", &cluster::cluster_settings::render(persistent, wish.flat));
     }
-    customs::legacy_templates(writer, state, wish);
+    customs::legacy_templates(writer, state, wish, growing).await?;
     writer.key("indices").begin_object();
     for index in &wish.indices {
+        let shards = index.settings.shard_count() as usize * SHARD_BYTES;
+        let own = INDEX_BYTES + shards + settings_bytes(index);
+        growing.more(writer, own + shown_bytes(index)).await?;
         writer.key(&index.name);
         index_metadata(call, writer, index, wish.flat);
-        call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object();
-    customs::graveyard(call, writer, state);
+    customs::graveyard(call, writer, state, growing).await?;
     if !wish.narrowed {
-        customs::templates(writer, state, wish.flat);
-        customs::data_streams(call, writer, state);
+        customs::templates(writer, state, wish.flat, growing).await?;
+        customs::data_streams(call, writer, state, growing).await?;
     }
     writer.end_object();
+    Ok(())
+}
+
+/// About how many bytes the settings of an index take while they are shown, with its aliases and what rolled it over.
+fn settings_bytes(index: &Index) -> usize {
+    let settings = index.settings.iter().map(|(name, value)| 2 * name.len() + value.held_bytes());
+    let aliases = index.aliases.keys().map(|alias| alias.len() + 8);
+    let rollovers = index.rollovers.iter().map(|(name, one)| name.len() + one.met.held_bytes());
+    settings.sum::<usize>() + aliases.sum::<usize>() + rollovers.sum::<usize>()
 }
 
 fn index_metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, index: &Index, flat: bool) {
@@ -358,22 +391,26 @@ fn standing(directory: &Directory, index: &Index, number: u32) -> Option<&'stati
 }
 
 /// The copies of a shard.
-fn copies<E: Env>(
+async fn copies<E: Env>(
     call: &Call<'_, E>,
     writer: &mut Writer<'_>,
-    index: &Index,
-    number: u32,
+    (index, number): (&Index, u32),
     which: Which,
-) {
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
+    let bytes = COPY_BYTES + index.name.len();
+    growing.more(writer, bytes).await?;
     let is_assigned = standing(&call.core.directory(), index, number).is_some();
     if which == Which::All || is_assigned == (which == Which::Assigned) {
         primary(call, writer, index, number);
     }
     if which != Which::Assigned {
-        for lack in unassigned::replicas(call, index) {
+        for (at, lack) in unassigned::replicas(call, index).enumerate() {
+            growing.more_at(at, writer, bytes).await?;
             unassigned::write(writer, index, number, lack);
         }
     }
+    Ok(())
 }
 
 /// The primary of a shard, as routing tables show it.
@@ -408,13 +445,19 @@ pub(super) fn primary<E: Env>(
         .end_object();
 }
 
-async fn routing_nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
+async fn routing_nodes<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    wish: &Wish<'_>,
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     writer.key("routing_nodes").begin_object().key("unassigned").begin_array();
-    all_copies(call, writer, wish, Which::Unassigned).await;
+    all_copies(call, writer, wish, Which::Unassigned, growing).await?;
     writer.end_array().key("nodes").begin_object();
     writer.key(&call.core.shared().config.info.id).begin_array();
-    all_copies(call, writer, wish, Which::Assigned).await;
+    all_copies(call, writer, wish, Which::Assigned, growing).await?;
     writer.end_array().end_object().end_object();
+    Ok(())
 }
 
 async fn all_copies<E: Env>(
@@ -422,13 +465,14 @@ async fn all_copies<E: Env>(
     writer: &mut Writer<'_>,
     wish: &Wish<'_>,
     which: Which,
-) {
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     for index in &wish.indices {
         for number in 0..index.settings.shard_count() {
-            copies(call, writer, index, number, which);
+            copies(call, writer, (index, number), which, growing).await?;
         }
-        call.core.env().spawn().yield_if_needed().await;
     }
+    Ok(())
 }
 
 /// The state that `_cluster/reroute` shows.
@@ -436,6 +480,7 @@ pub(super) async fn write_rerouted<E: Env>(
     call: &Call<'_, E>,
     writer: &mut Writer<'_>,
     metrics: &str,
+    growing: &mut Growing<'_, '_, E>,
 ) -> Result<()> {
     let options =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
@@ -444,7 +489,7 @@ pub(super) async fn write_rerouted<E: Env>(
     let wish = Wish { metrics, indices, blocked, narrowed: false, flat: false };
     writer.key("state").begin_object();
     writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
-    body(call, writer, &wish).await;
+    body(call, writer, &wish, growing).await?;
     writer.end_object();
     Ok(())
 }

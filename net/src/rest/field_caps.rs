@@ -1,11 +1,12 @@
 //! `_field_caps`: what fields are and can do.
 
 use engine::ops::IndicesOptions;
-use engine::ops::field_caps::{Capability, FieldCapsCall};
+use engine::ops::field_caps::{Capability, FieldCaps, FieldCapsCall};
 use engine::{Error, Result};
-use env::{Env, Spawn};
+use env::Env;
 use json::{Value, Writer};
 
+use super::long_answer::Growing;
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -13,22 +14,45 @@ use crate::reply::Reply;
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let asked = read(call).await?;
     let found = call.core.field_caps(call.gate, &asked).await?;
+    let FieldCaps { indices, fields, .. } = &*found;
+    let mut growing = Growing::new(call, "field_caps");
     let mut body = Vec::with_capacity(256);
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
-    list(&mut writer, "indices", &found.indices);
+    growing.more(&mut writer, names_bytes(indices)).await?;
+    list(&mut writer, "indices", indices.iter());
     writer.key("fields").begin_object();
-    for (at, (name, types)) in found.fields.into_iter().enumerate() {
-        writer.key(&name).begin_object();
-        for (kind, capability) in &types {
-            writer.key(kind);
-            write(&mut writer, kind, capability);
+    for (at, (name, types)) in fields.iter().enumerate() {
+        let bytes = types.iter().map(|one| shown_bytes(one, indices)).sum::<usize>();
+        growing.more_at(at, &mut writer, name.len() + bytes).await?;
+        writer.key(name).begin_object();
+        for one in types {
+            writer.key(one.kind);
+            write(&mut writer, one, indices);
         }
         writer.end_object();
-        call.core.env().spawn().yield_at(at).await;
     }
     writer.end_object().end_object();
-    Ok(Reply::json(200, body))
+    Ok(growing.end(200, body))
+}
+
+/// About what a text takes where it is written, with what stands around it.
+fn text_bytes(text: &str) -> usize {
+    text.len() + 8
+}
+
+fn names_bytes(names: &[String]) -> usize {
+    names.iter().map(|name| text_bytes(name)).sum()
+}
+
+/// About what is written of a field of one type.
+fn shown_bytes(one: &Capability, indices: &[String]) -> usize {
+    let places = [&one.indices, &one.non_searchable, &one.non_aggregatable].into_iter().flatten();
+    let names = places.map(|place| text_bytes(&indices[*place as usize])).sum::<usize>();
+    let meta = one.meta.iter().map(|(key, values)| {
+        text_bytes(key) + values.iter().map(|value| text_bytes(value)).sum::<usize>()
+    });
+    256 + names + meta.sum::<usize>()
 }
 
 async fn read<E: Env>(call: &Call<'_, E>) -> Result<FieldCapsCall> {
@@ -83,8 +107,8 @@ fn texts(value: &Value) -> Result<Vec<String>> {
     )
 }
 
-fn write(writer: &mut Writer<'_>, kind: &str, capability: &Capability) {
-    writer.begin_object().field_str("type", kind);
+fn write(writer: &mut Writer<'_>, capability: &Capability, all: &[String]) {
+    writer.begin_object().field_str("type", capability.kind);
     writer.key("metadata_field").bool(capability.metadata_field);
     writer.key("searchable").bool(capability.searchable);
     writer.key("aggregatable").bool(capability.aggregatable);
@@ -93,8 +117,8 @@ fn write(writer: &mut Writer<'_>, kind: &str, capability: &Capability) {
         ("non_searchable_indices", &capability.non_searchable),
         ("non_aggregatable_indices", &capability.non_aggregatable),
     ] {
-        if let Some(indices) = indices {
-            list(writer, key, indices);
+        if !indices.is_empty() {
+            list(writer, key, indices.iter().map(|place| &all[*place as usize]));
         }
     }
     if !capability.meta.is_empty() {
@@ -111,7 +135,7 @@ fn write(writer: &mut Writer<'_>, kind: &str, capability: &Capability) {
     writer.end_object();
 }
 
-fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
+fn list<'a>(writer: &mut Writer<'_>, key: &str, names: impl Iterator<Item = &'a String>) {
     writer.key(key).begin_array();
     for name in names {
         writer.str(name);

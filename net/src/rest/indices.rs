@@ -3,10 +3,11 @@
 use engine::ops::IndicesOptions;
 use engine::ops::admin::{Aim, IndexInfo};
 use engine::{Error, Result};
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Env};
 use json::{Object, Value, Writer};
 
 use super::copies::{self, Copies};
+use super::long_answer::Growing;
 use super::settings::{settings_view, write_defaults};
 use crate::call::Call;
 use crate::fail;
@@ -46,10 +47,13 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let flat = call.params.flag("flat_settings", false)?;
     let defaults = call.params.flag("include_defaults", false)?;
     let wants = |part: &str| parts.iter().any(|wanted| wanted == part);
+    let mut growing = Growing::new(call, "indices");
     let mut body = Vec::with_capacity(256);
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
     for info in &infos {
+        let mappings = if wants("mappings") { info.shown_bytes() } else { 0 };
+        growing.more(&mut writer, mappings + info.settings_bytes()).await?;
         writer.key(&info.name).begin_object();
         if wants("aliases") {
             writer.field("aliases", &info.aliases);
@@ -68,10 +72,9 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             writer.field_str("data_stream", stream);
         }
         writer.end_object();
-        call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object();
-    Ok(Reply::json(200, body))
+    Ok(growing.end(200, body))
 }
 
 /// What the expression of the path names.

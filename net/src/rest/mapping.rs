@@ -3,28 +3,30 @@
 use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::field_caps::METADATA;
-use env::{Env, Spawn};
+use env::Env;
 use json::path::glob;
 use json::{Object, Value, Writer};
 use mapping::{Field, Mapping};
 
 use super::indices::infos;
+use super::long_answer::Growing;
 use crate::call::Call;
 use crate::reply::Reply;
 
 /// `GET /_mapping`, `/{index}/_mapping`.
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let infos = infos(call, "indices:admin/mappings/get").await?;
+    let mut growing = Growing::new(call, "mappings");
     let mut body = Vec::with_capacity(256);
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
     for info in &infos {
+        growing.more(&mut writer, info.shown_bytes()).await?;
         writer.key(&info.name).begin_object();
         writer.field("mappings", &info.mappings()).end_object();
-        call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object();
-    Ok(Reply::json(200, body))
+    Ok(growing.end(200, body))
 }
 
 /// `PUT|POST /{index}/_mapping`.
@@ -51,17 +53,18 @@ pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .iter()
             .any(|pattern| *pattern == "_all" || glob(pattern.as_bytes(), path.as_bytes()))
     };
+    let mut growing = Growing::new(call, "mappings");
     let mut body = Vec::with_capacity(256);
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
-    let spawn = call.core.env().spawn();
     for info in &infos {
-        spawn.yield_if_needed().await;
+        growing.more(&mut writer, 2 * info.name.len() + METADATA_BYTES).await?;
         writer.key(&info.name).begin_object().key("mappings").begin_object();
         // They are sorted by path.
         for (at, field) in info.index.mapping.fields().enumerate() {
-            spawn.yield_at(at).await;
-            if !wanted(&field.path) {
+            let bytes = if wanted(&field.path) { field_bytes(field, defaults) } else { 0 };
+            growing.more_at(at, &mut writer, bytes).await?;
+            if bytes == 0 {
                 continue;
             }
             writer.key(&field.path).begin_object().field_str("full_name", &field.path);
@@ -70,7 +73,10 @@ pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             writer.field(leaf, &definition(field, defaults));
             writer.end_object().end_object();
         }
-        for (name, target) in info.index.mapping.aliases().filter(|(name, _)| wanted(name)) {
+        let aliases = info.index.mapping.aliases().filter(|(name, _)| wanted(name));
+        for (at, (name, target)) in aliases.enumerate() {
+            let bytes = 3 * name.len() + target.path.len() + AROUND_BYTES;
+            growing.more_at(at, &mut writer, bytes).await?;
             writer.key(name).begin_object().field_str("full_name", name);
             let leaf = name.rsplit('.').next().unwrap_or(name);
             writer.key("mapping").begin_object().key(leaf).begin_object();
@@ -84,7 +90,20 @@ pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.end_object().end_object();
     }
     writer.end_object();
-    Ok(Reply::json(if infos.is_empty() { 404 } else { 200 }, body))
+    Ok(growing.end(if infos.is_empty() { 404 } else { 200 }, body))
+}
+
+/// What stands around the names of a field, and around an index with the fields that each has.
+const AROUND_BYTES: usize = 128;
+const METADATA_BYTES: usize = 1 << 10;
+
+/// What the parameters of a field take at most that are told with their defaults.
+const DEFAULTS_BYTES: usize = 1 << 10;
+
+/// About how long a field is shown, at least as long as it is.
+fn field_bytes(field: &Field, defaults: bool) -> usize {
+    let defaults = if defaults { DEFAULTS_BYTES } else { 0 };
+    3 * field.path.len() + Mapping::shown_bytes(field) + AROUND_BYTES + defaults
 }
 
 /// A field as the mapping shows it, perhaps with what counts where nothing is said.

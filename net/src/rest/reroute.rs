@@ -7,6 +7,7 @@ use env::{Bytes, Env};
 use json::{Object, Value, Writer};
 
 use super::cluster_state::{allocation_id, write_rerouted};
+use super::long_answer::Growing;
 use crate::audit;
 use crate::call::Call;
 use crate::fail;
@@ -47,6 +48,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if let (Some(first), false) = (refused.next(), explain) {
         return Err(first.clone());
     }
+    let mut growing = Growing::new(call, "cluster_state");
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out);
     writer.begin_object().field_bool("acknowledged", true);
@@ -56,7 +58,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // Elasticsearch leaves metadata out unless it is asked for.
         let metrics =
             metrics.unwrap_or("version,master_node,blocks,nodes,routing_table,routing_nodes");
-        write_rerouted(call, &mut writer, metrics).await?;
+        write_rerouted(call, &mut writer, metrics, &mut growing).await?;
     }
     if explain {
         writer.key("explanations").begin_array();
@@ -78,7 +80,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.end_array();
     }
     writer.end_object();
-    Ok(Reply::json(200, out))
+    Ok(growing.end(200, out))
 }
 
 /// What the body asks for.

@@ -4,12 +4,13 @@ use engine::ops::IndicesOptions;
 use engine::ops::admin::IndexInfo;
 use engine::ops::index_settings::{NewSettings, SettingsChange};
 use engine::{Error, Result};
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Env};
 use json::path::glob;
 use json::{Value, Writer};
 
 use super::copies::{self, Copies};
 use super::indices::{flatten, infos, nest, write_flat};
+use super::long_answer::Growing;
 use crate::call::{self, Call};
 use crate::render::units;
 use crate::reply::Reply;
@@ -22,11 +23,12 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let names: Vec<&str> = call.segment("name").split(',').collect();
     let names: Vec<&str> =
         names.into_iter().filter(|name| !name.is_empty() && *name != "_all").collect();
+    let mut growing = Growing::new(call, "settings");
     let mut body = Vec::with_capacity(256);
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
     for info in &infos {
-        call.core.env().spawn().yield_if_needed().await;
+        growing.more(&mut writer, info.settings_bytes()).await?;
         let chosen = chosen(&info.settings, call.human, &names);
         // An index of whose settings none is wanted is not shown.
         if chosen.is_empty() && !defaults {
@@ -40,7 +42,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.end_object();
     }
     writer.end_object();
-    Ok(Reply::json(200, body))
+    Ok(growing.end(200, body))
 }
 
 /// `PUT /_settings`, `/{index}/_settings`.

@@ -45,6 +45,9 @@ const DOCUMENT_VALUE_BYTES: usize = 48;
 /// What a value of any other JSON takes while it is read: a node of a tree, and what is made of it.
 const TREE_VALUE_BYTES: usize = 192;
 
+/// What a value of an answer takes while that is written in another encoding: a node of a tree, and its name.
+const SHOWN_VALUE_BYTES: usize = 128;
+
 /// What the shards need for a body of documents, measured, as a multiple of it and for each of its values: the text
 /// and its record in the log, the arena and what the buffer makes of it.
 const WRITE_PART: usize = 5;
@@ -203,12 +206,7 @@ impl<E: Env> Inner<E> {
             "bulk" | "document" => DOCUMENT_VALUE_BYTES,
             _ => TREE_VALUE_BYTES,
         };
-        let mut values = 0usize;
-        for part in body.chunks(COUNT_STEP_BYTES) {
-            let begins = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
-            values += part.iter().filter(begins).count();
-            self.core.env().spawn().yield_if_needed().await;
-        }
+        let values = self.count(body, |byte| matches!(byte, b',' | b':' | b'[' | b'{')).await;
         let bytes = body.len().saturating_add(values.saturating_mul(value_bytes));
         let Some(own) = memory.as_mut().filter(|own| own.may_grow(bytes)) else {
             return self.grow(memory, bytes).await.map(|()| None);
@@ -232,6 +230,16 @@ impl<E: Env> Inner<E> {
             true => Err(self.no_memory(wanted.0)),
             false => self.grow(memory, bytes).await.map(|()| None),
         }
+    }
+
+    /// How many bytes of a body are such ones.
+    async fn count(&self, body: &[u8], is_one: fn(u8) -> bool) -> usize {
+        let mut count = 0usize;
+        for part in body.chunks(COUNT_STEP_BYTES) {
+            count += part.iter().filter(|byte| is_one(**byte)).count();
+            self.core.env().spawn().yield_if_needed().await;
+        }
+        count
     }
 
     /// Memory for a large answer until the client has taken it, beside what was taken when it was made. Where
@@ -304,9 +312,27 @@ impl<E: Env> Inner<E> {
         reply.content_type = Some(look.wanted.content_type());
     }
 
-    /// Filters an answer, and lays it out, with memory for its margins where they are large. Where there is not
-    /// so much everything is said, on fewer lines.
+    /// Filters an answer, and lays it out, with memory for that where it is large. Where there is not so much
+    /// everything is said, on fewer lines.
     async fn laid_out(&self, body: Bytes, filter: Option<Box<Filter>>, pretty: bool) -> Vec<u8> {
+        if body.len() < COUNTED_BYTES_MIN {
+            return self.laid_out_within(body, filter, pretty).await;
+        }
+        // It is there once more as it is filtered, and once as it is laid out.
+        let copies = if pretty { 1 + LAID_OUT_GROWTH } else { 1 };
+        let room = self.room.take(body.len().saturating_mul(copies)).await;
+        let laid_out = self.laid_out_within(body, filter, pretty && room.is_some()).await;
+        drop(room);
+        laid_out
+    }
+
+    /// See [`Inner::laid_out`]; margins that are more than most answers have take memory of their own.
+    async fn laid_out_within(
+        &self,
+        body: Bytes,
+        filter: Option<Box<Filter>>,
+        pretty: bool,
+    ) -> Vec<u8> {
         let job = |pretty: bool, most: usize| {
             let filter = filter.clone();
             move |json: &[u8]| dressed(json, filter.as_deref(), pretty, most)
@@ -320,8 +346,28 @@ impl<E: Env> Inner<E> {
     }
 
     /// An answer of JSON in another encoding; the same, where that cannot be, or where there is no memory for
-    /// its margins.
+    /// what it is made of, or for its margins.
     async fn encoded(
+        &self,
+        json: Bytes,
+        encoding: Encoding,
+    ) -> std::result::Result<Vec<u8>, Vec<u8>> {
+        if json.len() < COUNTED_BYTES_MIN {
+            return self.encoded_with_margins(json, encoding).await;
+        }
+        let values = self.count(&json, |byte| matches!(byte, b',' | b'[' | b'{')).await;
+        let tree = values.saturating_mul(SHOWN_VALUE_BYTES);
+        let room = self.room.take(json.len().saturating_mul(2).saturating_add(tree)).await;
+        if room.is_none() {
+            return Err(json.to_vec());
+        }
+        let encoded = self.encoded_with_margins(json, encoding).await;
+        drop(room);
+        encoded
+    }
+
+    /// See [`Inner::encoded`].
+    async fn encoded_with_margins(
         &self,
         json: Bytes,
         encoding: Encoding,

@@ -41,6 +41,7 @@ mod filtered;
 mod flat;
 mod flooded;
 mod given_up;
+mod grown;
 mod guessed;
 mod habits;
 mod halved;

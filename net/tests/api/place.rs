@@ -298,6 +298,14 @@ pub fn with_memory<F: Future<Output = ()>>(
     memory_bytes: usize,
     story: impl FnOnce(Client, env::budget::Lease) -> F,
 ) {
+    with_core(memory_bytes, |client, core| story(client, core.shared().budget.lease()));
+}
+
+/// The same, where the story has the core that answers: what it takes of that one's room is there for no answer.
+pub fn with_core<F: Future<Output = ()>>(
+    memory_bytes: usize,
+    story: impl FnOnce(Client, Rc<Core<SimEnv>>) -> F,
+) {
     within(memory_bytes, false, story);
 }
 
@@ -306,26 +314,25 @@ pub fn with_security_within<F: Future<Output = ()>>(
     memory_bytes: usize,
     story: impl FnOnce(Client, env::budget::Lease) -> F,
 ) {
-    within(memory_bytes, true, story);
+    within(memory_bytes, true, |client, core| story(client, core.shared().budget.lease()));
 }
 
 fn within<F: Future<Output = ()>>(
     memory_bytes: usize,
     is_secure: bool,
-    story: impl FnOnce(Client, env::budget::Lease) -> F,
+    story: impl FnOnce(Client, Rc<Core<SimEnv>>) -> F,
 ) {
     let sim = Sim::new(1);
     let env = sim.env();
     let (near, far) = sim.stream_pair();
     sim.run(async {
         let core = start_within(&env, memory_bytes).await.pop().expect("two cores");
-        let lease = core.shared().budget.lease();
         let security = match is_secure {
             true => Some(security(&env, Audit::none()).await),
             false => None,
         };
-        serve(&env, core, security, far).await;
-        story(Client { stream: near, authorization: None }, lease).await;
+        serve(&env, Rc::clone(&core), security, far).await;
+        story(Client { stream: near, authorization: None }, core).await;
     });
 }
 

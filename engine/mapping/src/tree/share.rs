@@ -81,6 +81,12 @@ impl Mapping {
         let options = &self.inner.options;
         self.inner.flat.bytes + options.held_bytes() + OUTSIDE_BYTES
     }
+
+    /// About how many bytes a field takes while it is shown, with its multi-fields.
+    pub fn shown_bytes(field: &Field) -> usize {
+        let multi = field.multi_fields.iter().map(|one| field_bytes(one));
+        field_bytes(field) + multi.sum::<usize>()
+    }
 }
 
 /// About how many bytes a field takes as text, with its number, where its names are not counted.

@@ -5,21 +5,29 @@
 
 use cluster::State;
 use cluster::data_stream::TIMESTAMP;
+use engine::Result;
 use env::Env;
 use json::{Object, Value, Writer};
 
 use super::Wish;
 use crate::call::Call;
 use crate::render::units;
+use crate::rest::long_answer::Growing;
 use crate::rest::template::shown;
 
 /// What the gate is asked of a name that is told.
 const LOOK: &str = "cluster:monitor/state";
 
 /// `templates`: those of the old kind. Their mappings lie under a type.
-pub(super) fn legacy_templates(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
+pub(super) async fn legacy_templates<E: Env>(
+    writer: &mut Writer<'_>,
+    state: &State,
+    wish: &Wish<'_>,
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     writer.key("templates").begin_object();
     for (name, template) in state.templates.legacy.iter().filter(|_| !wish.narrowed) {
+        growing.more(writer, name.len() + template.held_bytes()).await?;
         let mut body = shown(&template.to_json(), wish.flat);
         if let Value::Object(object) = &mut body
             && let Some(mappings) = object.get("mappings").cloned()
@@ -32,14 +40,27 @@ pub(super) fn legacy_templates(writer: &mut Writer<'_>, state: &State, wish: &Wi
         writer.field(name, &body);
     }
     writer.end_object();
+    Ok(())
 }
+
+/// What a tombstone takes beside its name, and a data stream and each of its indices beside theirs.
+const TOMBSTONE_BYTES: usize = 256;
+const STREAM_BYTES: usize = 1 << 10;
+const STREAM_INDEX_BYTES: usize = 128;
 
 /// `index-graveyard`: the last indices that were deleted, whichever are asked about, of those that the caller
 /// might see if they were there.
-pub(super) fn graveyard<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State) {
+pub(super) async fn graveyard<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    state: &State,
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     writer.key("index-graveyard").begin_object().key("tombstones").begin_array();
     let tombstones = state.tombstones.iter();
-    for tombstone in tombstones.filter(|one| call.gate.sees(LOOK, &one.name)) {
+    let seen = tombstones.filter(|one| call.gate.sees(LOOK, &one.name));
+    for (at, tombstone) in seen.enumerate() {
+        growing.more_at(at, writer, TOMBSTONE_BYTES + tombstone.name.len()).await?;
         writer
             .begin_object()
             .key("index")
@@ -53,47 +74,69 @@ pub(super) fn graveyard<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sta
         writer.key("delete_date_in_millis").i64(tombstone.deleted_ms).end_object();
     }
     writer.end_array().end_object();
+    Ok(())
 }
 
 /// `component_template` and `index_template`.
-pub(super) fn templates(writer: &mut Writer<'_>, state: &State, flat: bool) {
+pub(super) async fn templates<E: Env>(
+    writer: &mut Writer<'_>,
+    state: &State,
+    flat: bool,
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     let all = &state.templates;
-    let component = all.component.iter().map(|(name, body)| (&**name, body.to_json()));
-    let index = all.index.iter().map(|(name, body)| (&**name, body.to_json()));
-    kind(writer, "component_template", component, flat);
-    kind(writer, "index_template", index, flat);
+    let component = all.component.iter();
+    let component =
+        component.map(|(name, body)| (&**name, body.held_bytes(), move || body.to_json()));
+    let index = all.index.iter();
+    let index = index.map(|(name, body)| (&**name, body.held_bytes(), move || body.to_json()));
+    kind(writer, "component_template", component, flat, growing).await?;
+    kind(writer, "index_template", index, flat, growing).await
 }
 
-fn kind<'a>(
+/// Templates, each with what it weighs, made when it is shown.
+async fn kind<'a, E: Env, B: FnOnce() -> Value>(
     writer: &mut Writer<'_>,
     key: &str,
-    templates: impl Iterator<Item = (&'a str, Value)>,
+    templates: impl Iterator<Item = (&'a str, usize, B)>,
     flat: bool,
-) {
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     let mut templates = templates.peekable();
     if templates.peek().is_none() {
-        return;
+        return Ok(());
     }
     writer.key(key).begin_object().key(key).begin_object();
-    for (name, body) in templates {
-        writer.field(name, &shown(&body, flat));
+    for (name, bytes, body) in templates {
+        growing.more(writer, name.len() + bytes).await?;
+        writer.field(name, &shown(&body(), flat));
     }
     writer.end_object().end_object();
+    Ok(())
 }
 
 /// `data_stream`: those that the caller may see. There are no aliases of them.
-pub(super) fn data_streams<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State) {
+pub(super) async fn data_streams<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    state: &State,
+    growing: &mut Growing<'_, '_, E>,
+) -> Result<()> {
     let streams = state.data_streams.values();
     let mut seen = streams.filter(|stream| call.gate.sees(LOOK, &stream.name)).peekable();
     if seen.peek().is_none() {
-        return;
+        return Ok(());
     }
     writer.key("data_stream").begin_object().key("data_stream").begin_object();
     for stream in seen {
+        let meta = stream.meta.as_ref().map_or(0, Value::held_bytes);
+        growing.more(writer, STREAM_BYTES + 2 * stream.name.len() + meta).await?;
         writer.key(&stream.name).begin_object().field_str("name", &stream.name);
         writer.key("timestamp_field").begin_object().field_str("name", TIMESTAMP).end_object();
         writer.key("indices").begin_array();
-        for index in stream.indices.iter().filter_map(|name| state.index(name)) {
+        let indices = stream.indices.iter().filter_map(|name| state.index(name));
+        for (at, index) in indices.enumerate() {
+            growing.more_at(at, writer, STREAM_INDEX_BYTES + index.name.len()).await?;
             writer
                 .begin_object()
                 .field_str("index_name", &index.name)
@@ -113,4 +156,5 @@ pub(super) fn data_streams<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, 
             .end_object();
     }
     writer.end_object().key("data_stream_aliases").begin_object().end_object().end_object();
+    Ok(())
 }

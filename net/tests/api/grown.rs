@@ -1,0 +1,169 @@
+//! Answers that are as long as what they tell of ask for memory before they grow.
+
+use json::json;
+
+use crate::place::{Client, at, with_core, with_memory};
+
+/// Indices of many fields, each with names of its own.
+async fn wide(client: &mut Client) {
+    for index in 0..16 {
+        let field = |at: usize| {
+            let keyword = json!({"k": {"type": "keyword"}});
+            (format!("field_{index}_{at}"), json!({"type": "text", "fields": keyword}))
+        };
+        let fields: json::Object = (0..490).map(field).collect();
+        let fields = json::Value::Object(fields);
+        let body = json!({"mappings": {"properties": fields}});
+        client.good("PUT", &format!("/wide{index}"), &json::to_string(&body)).await;
+    }
+}
+
+/// Twenty-four at once that asked what the fields of sixty indices are took 2 GB of `--memory 128mb`: all was made
+/// first, three times over, and the answer refused then.
+#[test]
+fn answers_as_long_as_the_state_take_their_memory_before_they_are_made() {
+    with_core(128 << 20, |mut client, core| async move {
+        wide(&mut client).await;
+        let asked = [
+            ("/_field_caps?fields=*", "field_caps"),
+            ("/_mapping", "mappings"),
+            ("/_mapping/field/*?include_defaults", "mappings"),
+            ("/wide*", "indices"),
+            ("/_settings?include_defaults", "settings"),
+            ("/_cluster/state", "cluster_state"),
+            ("/_cluster/state/metadata", "cluster_state"),
+        ];
+        let mut whole = Vec::new();
+        for (target, _) in asked {
+            whole.push(client.call("GET", target, "").await);
+            assert_eq!(whole.last().expect("it").status, 200, "{target}");
+        }
+        let mut held = Vec::new();
+        for bytes in [1 << 20, 1 << 15] {
+            held.extend(std::iter::from_fn(|| core.room("the story", bytes).ok()));
+        }
+        for (target, what) in asked {
+            let told = client.bad("GET", target, "").await;
+            assert!(told.starts_with("429 circuit_breaking_exception: "), "{target}: {told}");
+            assert!(told.contains(&format!("data for [<{what}>] would be")), "{target}: {told}");
+        }
+        // What is short needs none.
+        let one = client.good("GET", "/wide0/_mapping/field/field_0_1", "").await;
+        assert_eq!(at(&one, &["wide0", "mappings"]).as_object().map(json::Object::len), Some(1));
+        drop(held);
+        for ((target, _), before) in asked.into_iter().zip(whole) {
+            let again = client.call("GET", target, "").await;
+            assert_eq!(again.status, 200, "{target}");
+            assert_eq!(again.body.len(), before.body.len(), "{target}");
+        }
+    });
+}
+
+/// What fields of several indices can do is told by their places; the names stand where they did.
+#[test]
+fn fields_of_several_types_name_their_indices() {
+    with_memory(128 << 20, |mut client, _| async move {
+        for (index, field) in [
+            ("a", r#"{"type":"keyword","meta":{"unit":"m"}}"#),
+            ("b", r#"{"type":"keyword","index":false,"doc_values":false,"meta":{"unit":"s"}}"#),
+            ("c", r#"{"type":"long"}"#),
+        ] {
+            let body = format!(
+                r#"{{"mappings":{{"properties":{{"o":{{"properties":{{"f":{field}}}}}}}}}}}"#
+            );
+            client.good("PUT", &format!("/{index}"), &body).await;
+        }
+        client.good("PUT", "/d", "{}").await;
+        let target = "/_field_caps?fields=o.f&include_unmapped";
+        let told = client.good("GET", target, "").await;
+        assert_eq!(at(&told, &["indices"]), &json!(["a", "b", "c", "d"]));
+        let caps = at(&told, &["fields", "o.f"]).as_object().expect("types");
+        let kinds: Vec<&str> = caps.iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, ["keyword", "long", "unmapped"]);
+        let caps = at(&told, &["fields", "o.f"]);
+        for (kind, expected) in [
+            (
+                "keyword",
+                json!({"type": "keyword", "metadata_field": false, "searchable": false,
+                    "aggregatable": false, "indices": ["a", "b"],
+                    "non_searchable_indices": ["b"], "non_aggregatable_indices": ["b"],
+                    "meta": {"unit": ["m", "s"]}}),
+            ),
+            (
+                "long",
+                json!({"type": "long", "metadata_field": false, "searchable": true,
+                    "aggregatable": true, "indices": ["c"]}),
+            ),
+            (
+                "unmapped",
+                json!({"type": "unmapped", "metadata_field": false, "searchable": false,
+                    "aggregatable": false, "indices": ["d"]}),
+            ),
+        ] {
+            assert_eq!(json::to_string(at(caps, &[kind])), json::to_string(&expected));
+        }
+        let object = json!({"object": {"type": "object", "metadata_field": false,
+            "searchable": false, "aggregatable": false, "indices": ["a", "b", "c"]},
+            "unmapped": {"type": "unmapped", "metadata_field": false, "searchable": false,
+            "aggregatable": false, "indices": ["d"]}});
+        let told = at(&told, &["fields", "o"]);
+        assert_eq!(json::to_string(told), json::to_string(&object));
+    });
+}
+
+/// One aggregation by words of 30,000 bytes took 230 MB of `--memory 128mb`, ten thousand hits in their order as much
+/// as the words are: of either the places alone were counted.
+#[test]
+fn long_words_are_counted_where_buckets_and_hits_keep_them() {
+    with_memory(64 << 20, |mut client, lease| async move {
+        let mapping = r#"{"mappings":{"properties":{"k":{"type":"keyword"},"g":{"type":"keyword"}}},
+            "settings":{"number_of_shards":1,"refresh_interval":"-1"}}"#;
+        client.good("PUT", "/long", mapping).await;
+        for batch in 0..7 {
+            let lines = (0..100).map(|at| {
+                let word = "w".repeat(30_000);
+                format!("{{\"index\":{{}}}}\n{{\"k\":\"{batch}{at:02}{word}\",\"g\":\"g\"}}\n")
+            });
+            client.good("POST", "/long/_bulk?refresh", &lines.collect::<String>()).await;
+            client.good("POST", "/long/_flush", "").await;
+        }
+        let _held: Vec<_> = (0..28).map_while(|_| lease.take(1 << 20)).collect();
+        let by_key = |kind: &str| format!(r#"{{"size":0,"aggs":{{"a":{kind}}}}}"#);
+        let best = r#"{"terms":{"field":"g"},"aggs":{"t":{"top_hits":{"size":100,"_source":false,"sort":["k"]}}}}"#;
+        for (kind, is_refused) in [
+            (r#"{"terms":{"field":"k","size":1000}}"#, true),
+            (r#"{"terms":{"field":"k","size":1000,"min_doc_count":0}}"#, true),
+            (r#"{"composite":{"size":1000,"sources":[{"a":{"terms":{"field":"k"}}}]}}"#, true),
+            (r#"{"rare_terms":{"field":"k","max_doc_count":10}}"#, true),
+            (r#"{"multi_terms":{"terms":[{"field":"k"},{"field":"g"}],"size":1000}}"#, true),
+            (r#"{"terms":{"field":"g","size":1000}}"#, false),
+            (best, false),
+        ] {
+            let told = client.call("POST", "/long/_search", &by_key(kind)).await;
+            match is_refused {
+                true => {
+                    assert_eq!(told.status, 429, "{kind}");
+                    let told = told.text();
+                    assert!(told.contains("data for [<aggregations>] would be"), "{kind}: {told}");
+                }
+                false => assert_eq!(told.status, 200, "{kind}: {}", told.text()),
+            }
+        }
+        let ordered = |size: usize| format!(r#"{{"size":{size},"_source":false,"sort":["k"]}}"#);
+        let told = client.call("POST", "/long/_search", &ordered(700)).await;
+        assert_eq!(told.status, 429, "{}", told.text().len());
+        assert!(told.text().contains("data for [<sorted_hits>] would be"), "{}", told.text());
+        let body = r#"{"size":700,"_source":false,"collapse":{"field":"k"},"sort":["g"]}"#;
+        let told = client.call("POST", "/long/_search", body).await;
+        assert_eq!(told.status, 429, "{}", told.text().len());
+        assert!(told.text().contains("data for [<sorted_hits>] would be"), "{}", told.text());
+        let few = client.good("POST", "/long/_search", &ordered(3)).await;
+        let hits = at(&few, &["hits", "hits"]).as_array().expect("hits");
+        let firsts: Vec<_> = hits.iter().map(|hit| at(hit, &["sort"]).as_array()).collect();
+        let begins: Vec<_> = firsts
+            .iter()
+            .map(|keys| keys.and_then(|keys| keys[0].as_str()).map(|word| word[..3].to_owned()))
+            .collect();
+        assert_eq!(begins, ["000", "001", "002"].map(|word| Some(word.to_owned())));
+    });
+}
