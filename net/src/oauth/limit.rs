@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use base::hash::Map;
 
+use super::pushes::Pushes;
 use super::waiting::Waiting;
 
 /// What is counted.
@@ -102,6 +103,8 @@ pub struct Limiter {
     names: RandomState,
     /// Who asked for what waits.
     pub waiting: Waiting,
+    /// What pushed requests hold.
+    pub pushes: Pushes,
 }
 
 /// An attempt that counts as failed until it is taken back.

@@ -15,12 +15,16 @@ use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::limit::Of;
+use super::pushes;
 use super::token::{DEVICE, check_resources, form, without_details, without_proof};
 use super::visit::Visit;
 use crate::reply::Reply;
 
 /// Life of a handle.
 const HANDLE_MS: u64 = 60_000;
+
+/// RFC 9126, 2.3.
+const TOO_LONG: Fail = Fail::request("A pushed request may have 8192 bytes at most").status(413);
 
 /// Letters of a user code: no vowels, so that no words come out; none that look alike.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -63,7 +67,17 @@ async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
         end: now + HANDLE_MS,
         kept: None,
     };
-    visit.ask(Command::PutPushed { pushed, now }).await.map_err(|error| down(&error))?;
+    if pushes::parameters_bytes(&pushed.params) > pushes::ONE_BYTES_MAX {
+        return Err(TOO_LONG);
+    }
+    let (id, pushes) = (pushed.id, &visit.limiter.pushes);
+    let most = pushes::most(visit.core.shared().budget.total_bytes());
+    let asker = client.holds(visit.peer);
+    pushes.enter(&pushed, &asker, now, most, &visit.state().pushed).map_err(Fail::slow)?;
+    if let Err(error) = visit.ask(Command::PutPushed { pushed, now }).await {
+        pushes.refused(id);
+        return Err(down(&error));
+    }
     let mut body = Vec::with_capacity(128);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_str("request_uri", &handle);

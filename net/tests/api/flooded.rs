@@ -3,7 +3,7 @@
 use http::client::Response;
 use json::json;
 
-use crate::browser::{Browser, basic, location};
+use crate::browser::{Browser, basic, escaped, location};
 use crate::consented::stage;
 use crate::place::{Client, at, with_oauth_clients_set, with_oauth_set};
 
@@ -255,5 +255,55 @@ fn too_many_applications_are_no_fault_of_a_field() {
         let lines = told.all();
         let events: Vec<_> = lines.iter().map(|line| at(line, &["event"]).as_str()).collect();
         assert_eq!(events, [Some("client_registered")]);
+    });
+}
+
+/// Pushes a request of this client from an address, with a state of so many letters.
+async fn push(client: &mut Client, app: &str, from: &str, letters: usize) -> Response {
+    let callback = escaped("https://app.example/cb");
+    let challenge = "c".repeat(43);
+    let body = format!(
+        "response_type=code&client_id={app}&redirect_uri={callback}&code_challenge={challenge}\
+         &code_challenge_method=S256&state={}",
+        "s".repeat(letters)
+    );
+    let fields = [("X-Forwarded-For", from), ("Content-Type", "application/x-www-form-urlencoded")];
+    client.authorize(None);
+    client.call_with("POST", "/par", &fields, body.as_bytes()).await
+}
+
+/// Ten requests of 64 KiB a second, pushed by one application without a secret, filled the memory in two minutes, and
+/// owners' writes were refused.
+#[test]
+fn what_pushed_requests_hold_is_bounded() {
+    let set = [PROXY, ("oauth.limit.par", "0")];
+    with_oauth_set(&set, |mut client, _| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let made = r#"{"client_name":"A","redirect_uris":["https://app.example/cb"],"scope":"index:a-*:read",
+            "token_endpoint_auth_method":"none"}"#;
+        let made = client.good("POST", "/_oauth/client", made).await;
+        let app = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        let long = push(&mut client, &app, "203.0.113.1", 8_192).await;
+        assert_eq!(long.status, 413, "{}", long.text());
+        assert!(long.text().contains(r#""error":"invalid_request""#), "{}", long.text());
+        let mut taken = 0;
+        let refused = loop {
+            let answer = push(&mut client, &app, "203.0.113.1", 7_800).await;
+            if answer.status != 201 {
+                break answer;
+            }
+            taken += 1;
+            assert!(taken < 2_000, "there is no end of it");
+        };
+        assert_eq!(refused.status, 429, "{}", refused.text());
+        assert!(refused.text().contains("temporarily_unavailable"), "{}", refused.text());
+        let seconds: u64 = refused.field("retry-after").expect("how long").parse().expect("s");
+        assert!((1..=60).contains(&seconds), "{seconds}");
+        // A part of the memory in thirty-two, of which one asker may have half.
+        assert!(taken * 7_800 < (512 << 20) / 32 / 2, "{taken}");
+        // Its neighbours are of the same network; others are not.
+        assert_eq!(push(&mut client, &app, "203.0.113.7", 7_800).await.status, 429);
+        let other = push(&mut client, &app, "192.0.2.1", 7_800).await;
+        assert_eq!(other.status, 201, "{}", other.text());
     });
 }
