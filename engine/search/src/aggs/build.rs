@@ -154,8 +154,9 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
         }
         What::Width(source, interval, offset, hard) => {
             if let Column::Spans(field) = source.column {
+                let segment = place.segment();
                 let grid = Grid::Width { interval: *interval, offset: *offset, hard: *hard };
-                let keys = BySpan::new(place.segment(), field, source.form, grid);
+                let keys = BySpan::new(segment, field, source.form, grid, &place.plan.trouble);
                 return keyed(keys, shape(), subs());
             }
             let scale = Scale::Width { interval: *interval, offset: *offset, hard: *hard };
@@ -163,8 +164,9 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
         }
         What::Time(source, rounding, hard, _) => {
             if let Column::Spans(field) = source.column {
+                let segment = place.segment();
                 let grid = Grid::Time(rounding.clone(), *hard);
-                let keys = BySpan::new(place.segment(), field, source.form, grid);
+                let keys = BySpan::new(segment, field, source.form, grid, &place.plan.trouble);
                 return keyed(keys, shape(), subs());
             }
             let rounder = Rounder::new(rounding.clone());

@@ -206,16 +206,18 @@ impl Limit {
         if self.count <= self.most {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorKind::TooManyBuckets,
-            format!(
-                "Trying to create too many buckets. Must be less than or equal to: [{}] but this \
-                 number of buckets was exceeded. This limit can be set by changing the \
-                 [search.max_buckets] cluster level setting.",
-                self.most
-            ),
-        ))
+        Err(too_many(self.most))
     }
+}
+
+/// There would be more buckets than `most`.
+pub fn too_many(most: usize) -> Error {
+    let reason = format!(
+        "Trying to create too many buckets. Must be less than or equal to: [{most}] but this number of \
+         buckets was exceeded. This limit can be set by changing the [search.max_buckets] cluster \
+         level setting."
+    );
+    Error::new(ErrorKind::TooManyBuckets, reason)
 }
 
 /// The last reduction of one aggregation and all below it.

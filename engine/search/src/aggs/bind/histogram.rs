@@ -1,6 +1,22 @@
 //! Histograms of numbers and of dates, bound to an index.
 
+use json::number::double_to_string;
+
 use super::*;
+
+/// Bounds that would show buckets where none may be.
+fn outside<T>(hard: &Ends<T>, extended: &Ends<T>, show: impl Fn(&T) -> String) -> Error {
+    let show = |ends: &Ends<T>| {
+        let [min, max] =
+            [&ends.min, &ends.max].map(|end| end.as_ref().map(&show).unwrap_or_default());
+        format!("{min}--{max}")
+    };
+    Error::illegal(format!(
+        "Extended bounds have to be inside hard bounds, hard bounds: [{}], extended bounds: [{}]",
+        show(hard),
+        show(extended)
+    ))
+}
 
 impl Scope<'_, '_> {
     pub(super) fn histogram(&mut self, histogram: &Histogram, kind: &str) -> Result<What> {
@@ -14,20 +30,10 @@ impl Scope<'_, '_> {
         let hard = &histogram.hard;
         let (low, high) =
             (hard.min.unwrap_or(f64::NEG_INFINITY), hard.max.unwrap_or(f64::INFINITY));
-        if let (Some(min), Some(max)) = (histogram.extended.min, histogram.extended.max)
-            && (min < low || max > high)
-        {
-            return Err(Error::illegal(format!(
-                "Extended bounds have to be inside hard bounds, hard bounds: [{low:?}--{high:?}], \
-                 extended bounds: [{min:?}--{max:?}]"
-            )));
+        let extended = &histogram.extended;
+        if extended.min.is_some_and(|min| min < low) || extended.max.is_some_and(|max| max > high) {
+            return Err(outside(hard, extended, |end| double_to_string(*end)));
         }
-        // Buckets whose beginning lies below the lower end still count from its own bucket on.
-        let floor = |value: f64| {
-            ((value - histogram.offset) / histogram.interval).floor() * histogram.interval
-                + histogram.offset
-        };
-        let low = if low.is_finite() { floor(low) } else { low };
         Ok(What::Width(source, histogram.interval, histogram.offset, (low, high)))
     }
 
@@ -50,13 +56,21 @@ impl Scope<'_, '_> {
                  for histogram aggregation"
             )));
         }
-        let low = hard.min.map_or(i64::MIN, |min| rounding.round(min));
+        // As `LongBounds.round`: ends are rounded as if buckets began without the offset.
+        let plain = Rounding { offset_ms: 0, ..rounding.clone() };
+        let low = hard.min.map_or(i64::MIN, |min| plain.round(min));
         // The bucket that the end lies in is outside.
-        let high = hard.max.map_or(i64::MAX, |max| rounding.round(max));
-        let bounds = (
-            extended.min.map(|min| rounding.round(min)),
-            extended.max.map(|max| rounding.round(max)),
-        );
+        let high = hard.max.map_or(i64::MAX, |max| plain.round(max));
+        let begins = |end: Option<i64>| end.map(|ms| plain.round(ms));
+        if let (Some(hard), Some(own)) = (&histogram.hard, &histogram.extended)
+            && (begins(extended.min).is_some_and(|min| min < low)
+                || begins(extended.max).is_some_and(|max| max > high))
+        {
+            return Err(outside(hard, own, |end| end.text().to_owned()));
+        }
+        // Empty buckets begin with it, as all do.
+        let moved = |ms: i64| plain.round(ms).saturating_add(rounding.offset_ms);
+        let bounds = (extended.min.map(moved), extended.max.map(moved));
         Ok(What::Time(source, rounding, (low, high), bounds))
     }
 

@@ -14,13 +14,13 @@ use crate::iter::Turn;
 
 /// What a number's key is.
 pub enum Scale {
-    /// Width, offset, and between which values (hard bounds).
+    /// Width, offset, and hard bounds.
     Width {
         /// Width of a bucket.
         interval: f64,
         /// Where buckets begin.
         offset: f64,
-        /// Only between these.
+        /// Only buckets that would begin between these if there were no offset.
         hard: (f64, f64),
     },
     /// Beginning of a bucket of time, in milliseconds, between hard bounds.
@@ -95,8 +95,8 @@ impl Keys for ByScale {
             Scale::Width { interval, offset, hard } => {
                 self.numbers.each(docs, |at, raw| {
                     let key = ((form.double(raw) - *offset) / *interval).floor();
-                    let value = key * *interval + *offset;
-                    if hard.0 <= value && value <= hard.1 {
+                    let plain = key * *interval;
+                    if hard.0 <= plain && plain <= hard.1 {
                         push(at, sortable::from_f64(key));
                     }
                 });

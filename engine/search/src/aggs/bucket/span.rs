@@ -4,6 +4,7 @@
 //! eight bytes, both ends included.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::{DocId, FieldNo};
 use mapping::types::sortable;
@@ -11,13 +12,12 @@ use segment::Segment;
 use segment::columns::{Binary, BinaryReader};
 
 use super::keyed::Keys;
+use crate::aggs::cut::{BUCKETS_MAX, too_many};
 use crate::aggs::partial::Key;
 use crate::aggs::rounding::Rounding;
 use crate::aggs::source::Form;
+use crate::iter::function::Trouble;
 use crate::iter::{Turn, window_of};
-
-/// Buckets of one span at most: the answer has no more either.
-const BUCKETS_MAX: usize = 65_536;
 
 /// How ends become keys.
 pub enum Grid {
@@ -27,7 +27,7 @@ pub enum Grid {
         interval: f64,
         /// Where buckets begin.
         offset: f64,
-        /// Only between these.
+        /// Only what lies between these.
         hard: (f64, f64),
     },
     /// By time.
@@ -39,40 +39,47 @@ pub struct BySpan {
     column: Option<(Binary, BinaryReader)>,
     form: Form,
     grid: Grid,
+    /// Where it is told that a document has more buckets than an answer may have.
+    trouble: Trouble,
 }
 
 impl BySpan {
     /// The spans of a field.
-    pub fn new(segment: &Segment, field: FieldNo, form: Form, grid: Grid) -> Self {
+    pub fn new(
+        segment: &Segment,
+        field: FieldNo,
+        form: Form,
+        grid: Grid,
+        trouble: &Trouble,
+    ) -> Self {
         let column = segment.binary(field).map(|column| (column.clone(), column.reader()));
-        Self { column, form, grid }
+        Self { column, form, grid, trouble: Arc::clone(trouble) }
     }
 
-    /// The keys between both ends of a span.
-    fn keys(&self, low: i64, high: i64, keys: &mut Vec<i64>) {
+    /// The keys between both ends of a span; false where there are too many.
+    fn keys(&self, low: i64, high: i64, keys: &mut Vec<i64>) -> bool {
         match &self.grid {
             Grid::Width { interval, offset, hard } => {
                 let place = |value: f64| ((value - offset) / interval).floor();
-                let value = |key: f64| key * interval + offset;
                 let (low, high) = (self.form.double(low), self.form.double(high));
                 let mut key = place(low.max(hard.0));
                 let last = place(high.min(hard.1));
                 while key <= last && keys.len() < BUCKETS_MAX {
-                    if hard.0 <= value(key) && value(key) <= hard.1 {
-                        keys.push(sortable::from_f64(key));
-                    }
+                    keys.push(sortable::from_f64(key));
                     key += 1.0;
                 }
+                keys.len() < BUCKETS_MAX || key > last
             }
             Grid::Time(rounding, hard) => {
                 let mut key = rounding.round(self.form.millis(low).max(hard.0));
-                let last = self.form.millis(high).min(hard.1.saturating_sub(1));
+                // Unlike a moment's, a span's bucket at the upper end counts
+                // (`DateRangeHistogramAggregator`).
+                let last = rounding.round(self.form.millis(high).min(hard.1));
                 while key <= last && keys.len() < BUCKETS_MAX {
-                    if hard.0 <= key {
-                        keys.push(key);
-                    }
+                    keys.push(key);
                     key = rounding.next(key);
                 }
+                keys.len() < BUCKETS_MAX || key > last
             }
         }
     }
@@ -93,16 +100,23 @@ impl Keys for BySpan {
     }
 
     fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
+        if self.trouble.get().is_some() {
+            return;
+        }
         let Some((column, mut reader)) = self.column.take() else { return };
         let mut keys = Vec::new();
-        for (at, doc) in docs.iter().enumerate() {
+        'docs: for (at, doc) in docs.iter().enumerate() {
             keys.clear();
             let Ok(Some(bytes)) = reader.get(DocId(*doc)) else { continue };
             for span in bytes.as_chunks::<16>().0 {
                 let (low, high) = span.split_at(8);
                 let number =
                     |bytes: &[u8]| sortable::from_bytes(bytes.try_into().unwrap_or([0; 8]));
-                self.keys(number(low), number(high), &mut keys);
+                if !self.keys(number(low), number(high), &mut keys) {
+                    // The first fault is told.
+                    let _ = self.trouble.set(too_many(BUCKETS_MAX));
+                    break 'docs;
+                }
             }
             keys.sort_unstable();
             keys.dedup();
