@@ -38,6 +38,13 @@ pub fn steps<'a>(path: &'a str) -> Vec<Step<'a>> {
 pub fn check(agg: &Agg, path: &str) -> Result<()> {
     let steps = steps(path);
     let fault = |reason: String| Error::new(ErrorKind::AggregationExecution, reason);
+    let no_number = || {
+        format!(
+            "Invalid aggregation order path [{path}]. Buckets can only be sorted on a sub-aggregator \
+             path that is built out of zero or more single-bucket aggregations within the path and a \
+             final single-bucket or a metrics aggregation at the path end."
+        )
+    };
     let mut aggs = &agg.subs;
     for (at, step) in steps.iter().enumerate() {
         let Some(found) = aggs.aggs.iter().find(|agg| agg.name == step.name) else {
@@ -51,11 +58,16 @@ pub fn check(agg: &Agg, path: &str) -> Result<()> {
         let last = at + 1 == steps.len();
         if found.kind.is_bucket() {
             if !found.kind.is_single() {
+                return Err(fault(no_number()));
+            }
+            if let (true, Some(key)) = (last, step.key)
+                && key != "doc_count"
+            {
+                let name = step.name;
                 return Err(fault(format!(
-                    "Invalid aggregation order path [{path}]. Buckets can only be sorted on a \
-                     sub-aggregator path that is built out of zero or more single-bucket \
-                     aggregations within the path and a final single-bucket or a metrics \
-                     aggregation at the path end."
+                    "Invalid aggregation order path [{path}]. Ordering on a single-bucket aggregation \
+                     can only be done on its doc_count. Either drop the key (a la \"{name}\") or change \
+                     it to \"doc_count\" (a la \"{name}.doc_count\") or \"key\"."
                 )));
             }
             aggs = &found.subs;
@@ -69,9 +81,20 @@ pub fn check(agg: &Agg, path: &str) -> Result<()> {
                 steps[at + 1].name
             )));
         }
+        if !is_number(&found.kind) {
+            return Err(fault(no_number()));
+        }
         if let Some(key) = step.key
             && !knows(&found.kind, key)
         {
+            if value_names(&found.kind) == ["value"] && !is_multi(&found.kind) {
+                let name = step.name;
+                return Err(fault(format!(
+                    "Invalid aggregation order path [{path}]. Ordering on a single-value metrics \
+                     aggregation can only be done on its value. Either drop the key (a la \"{name}\") \
+                     or change it to \"value\" (a la \"{name}.value\")"
+                )));
+            }
             return Err(fault(format!(
                 "Invalid aggregation order path [{path}]. Unknown metric name [{key}] on \
                  multi-value metrics aggregation [{}]",
@@ -102,6 +125,16 @@ pub fn is_multi(kind: &Kind) -> bool {
         ),
         _ => false,
     }
+}
+
+/// It gives numbers, and not documents, places or tables.
+fn is_number(kind: &Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::TopHits(_)
+            | Kind::MatrixStats { .. }
+            | Kind::Metric(Metric::GeoBounds { .. } | Metric::GeoCentroid, _)
+    )
 }
 
 /// The numbers of a metric by name.
