@@ -62,7 +62,7 @@ impl Format {
             Self::Raw | Self::Ip | Self::Terms(_) => value.to_string(),
             Self::Boolean => (value != 0).to_string(),
             Self::Date { format, zone, nanos } => format.print(moment(value, *nanos), zone),
-            Self::Decimal(pattern) => pattern.print(value as f64),
+            Self::Decimal(pattern) => pattern.print_long(value),
             Self::GeoHash => geo::hash_text(value),
             Self::GeoTile => geo::tile_text(value),
         }
@@ -226,6 +226,22 @@ impl Decimal {
         out
     }
 
+    /// Prints a long, each digit of it: a double has but 53 bits.
+    pub fn print_long(&self, value: i64) -> String {
+        if self.exponent_min.is_some() {
+            return self.print(value as f64);
+        }
+        let mut out = String::new();
+        if value < 0 {
+            out.push('-');
+        }
+        out.push_str(&self.prefix);
+        let digits = i128::from(value).unsigned_abs() * self.factor as u128;
+        self.lay_out(&digits.to_string(), &"0".repeat(self.fraction_min), &mut out);
+        out.push_str(&self.suffix);
+        out
+    }
+
     /// Reads what [`Decimal::print`] wrote, as far as it told; `None` for anything else.
     pub fn read(&self, text: &str) -> Option<f64> {
         let (text, sign) = text.strip_prefix('-').map_or((text, 1.0), |rest| (rest, -1.0));
@@ -241,6 +257,11 @@ impl Decimal {
         // Rust rounds a tie of the exact value to even, as HALF_EVEN does.
         let digits = format!("{value:.*}", self.fraction_max);
         let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+        self.lay_out(integer, fraction, out);
+    }
+
+    /// Digits before and behind the point, as many as are shown.
+    fn lay_out(&self, integer: &str, fraction: &str, out: &mut String) {
         let integer = integer.trim_start_matches('0');
         let mut whole = "0".repeat(self.integer_min.saturating_sub(integer.len()));
         whole.push_str(integer);
@@ -253,7 +274,7 @@ impl Decimal {
         }
         let len = whole.len();
         for (at, digit) in whole.chars().enumerate() {
-            if at > 0 && self.group > 0 && (len - at) % self.group == 0 {
+            if at > 0 && self.group > 0 && (len - at).is_multiple_of(self.group) {
                 out.push(',');
             }
             out.push(digit);
@@ -306,6 +327,23 @@ mod tests {
             let read = pattern.read(want).map(|value| pattern.print(value));
             assert_eq!(read.as_deref(), Some(want), "{pattern:?} reads {want}");
         }
+    }
+
+    #[test]
+    fn every_digit_of_a_long_is_printed() {
+        for (pattern, value, want) in [
+            ("000.0", (1 << 53) + 1, "9007199254740993.0"),
+            ("000.0", 7, "007.0"),
+            ("#,##0", i64::MAX, "9,223,372,036,854,775,807"),
+            ("#", i64::MIN, "-9223372036854775808"),
+            ("0%", i64::MAX, "922337203685477580700%"),
+            ("#.#", 0, "0"),
+            ("$#.00", 0, "$.00"),
+        ] {
+            assert_eq!(Decimal::parse(pattern).print_long(value), want, "{pattern} of {value}");
+        }
+        let pattern = Format::Decimal(Arc::new(Decimal::parse("0.0")));
+        assert_eq!(pattern.long((1 << 60) + 1), "1152921504606846977.0");
     }
 
     #[test]

@@ -310,7 +310,11 @@ impl Columns {
                     Some(Format::Date(format)) => column.field.format_value_as(number, format),
                     Some(Format::Decimal(pattern)) => {
                         let value = column.field.format_value(number);
-                        value.as_f64().map_or(value, |value| pattern.print(value).into())
+                        match (value.as_i64(), value.as_f64()) {
+                            (Some(long), _) => pattern.print_long(long).into(),
+                            (None, Some(double)) => pattern.print(double).into(),
+                            (None, None) => value,
+                        }
                     }
                     None => column.field.format_value(number),
                 }));

@@ -126,7 +126,7 @@ impl Numeric {
         };
         if let Some(pattern) = &self.decimal {
             return match key {
-                result::Key::Long(value) => result::Key::Text(pattern.print(value as f64)),
+                result::Key::Long(value) => result::Key::Text(pattern.print_long(value)),
                 result::Key::Float(value) => result::Key::Text(pattern.print(f64::from(value))),
                 result::Key::Double(value) => result::Key::Text(pattern.print(value)),
                 key => key,
