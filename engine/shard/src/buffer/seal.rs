@@ -238,9 +238,15 @@ fn words(
     options.freqs |= are_features;
     if keeps_norms {
         let mut norms = vec![0; renumbered.live_count as usize];
-        for (doc, length) in terms.lengths().iter() {
-            if let Some(doc) = renumbered.new_doc(*doc) {
-                norms[doc.index()] = encode_len(*length);
+        if options.freqs {
+            for (doc, length) in terms.lengths().iter() {
+                if let Some(doc) = renumbered.new_doc(*doc) {
+                    norms[doc.index()] = encode_len(*length);
+                }
+            }
+        } else {
+            for (norm, count) in norms.iter_mut().zip(different(terms, words, renumbered)) {
+                *norm = encode_len(count);
             }
         }
         if norms.iter().any(|norm| *norm != 0) {
@@ -258,6 +264,21 @@ fn words(
         return fielddata(field, terms, words, &sorted, renumbered, writer);
     }
     ordinals(field, terms, words, &sorted, renumbered, writer)
+}
+
+/// Different words of each document: the length of a text that tells not how often a word occurs
+/// (Lucene's `Similarity.computeNorm`, of `IndexOptions.DOCS`).
+fn different(terms: &FieldTerms, words: &Words, renumbered: &Renumbered) -> Vec<u32> {
+    let mut counts = vec![0; renumbered.live_count as usize];
+    let mut scratch = Vec::new();
+    for number in 0..terms.len() as u32 {
+        terms.postings(words, number, &mut scratch, |doc, _| {
+            if let Some(doc) = renumbered.new_doc(doc) {
+                counts[doc.index()] += 1;
+            }
+        });
+    }
+    counts
 }
 
 /// The column of a text with `fielddata`: its words.

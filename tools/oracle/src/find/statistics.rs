@@ -21,10 +21,16 @@ pub fn term_text(value: &Val) -> String {
     }
 }
 
-/// The terms of a field in one document, with repeats.
+/// The terms of a field in one document, with repeats where the field counts them.
 pub fn terms_of(field: &Field, block: &Block) -> Vec<String> {
     if field.kind == "text" {
-        return block.tokens(&field.name).iter().map(|(word, _)| word.clone()).collect();
+        let tokens = block.tokens(&field.name).iter();
+        let mut terms: Vec<String> = tokens.map(|(word, _)| word.clone()).collect();
+        if field.text("index_options") == Some("docs") {
+            terms.sort();
+            terms.dedup();
+        }
+        return terms;
     }
     let mut terms: Vec<String> = block.values(&field.name).iter().map(term_text).collect();
     terms.dedup();
@@ -79,7 +85,7 @@ impl Statistics<'_> {
             return boost;
         }
         let length = match field.kind == "text" && field.flag("norms", true) {
-            true => kept(block.tokens(&field.name).len()),
+            true => kept(terms_of(field, block).len()),
             false => 1.0,
         };
         let idf: f32 =
