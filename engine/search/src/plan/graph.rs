@@ -107,6 +107,16 @@ pub fn words_of(
     Ok(words)
 }
 
+/// Nothing stands behind the last word: more letters would belong to it.
+pub fn ends_in_word(analyzer: &Analyzer, text: &str) -> bool {
+    let mut last = None;
+    let done = analyzer.tokens_with(text, &mut Scratch::default(), |token| {
+        last = Some(token.end);
+        ON
+    });
+    last == Some(done.offset_end)
+}
+
 /// Some word takes more than one position.
 pub fn is_graph(words: &[Word]) -> bool {
     words.iter().any(|word| word.length > 1)

@@ -68,14 +68,9 @@ pub fn boolean(
     for (at, (_, stretch)) in line.into_iter().enumerate() {
         let prefix = joined.prefix && at == last;
         clauses.push(match stretch {
-            Stretch::Words(words) if prefix => {
-                let mut some = Vec::with_capacity(words.len());
-                for word in words {
-                    some.push(maker.prefix(binder, &word.term)?);
-                }
-                one_of(some)
-            }
+            // Words for one another are whole, the last too.
             Stretch::Words(words) => match words.as_slice() {
+                [word] if prefix => maker.prefix(binder, &word.term)?,
                 [word] => maker.term(binder, &word.term)?,
                 words => {
                     let words: Vec<&str> = words.iter().map(|word| word.term.as_str()).collect();
@@ -450,7 +445,12 @@ impl Search<'_> {
         };
         let words = graph::words_of(field, analyzer, text, &mut binder.word_bytes)?;
         match &self.form {
-            Form::Boolean(joined) => boolean(&mut maker, binder, &words, *joined),
+            Form::Boolean(joined) => {
+                // Of a line alone is looked whether the text goes on (`MatchQueryParser`).
+                let prefix = joined.prefix
+                    && (graph::is_graph(&words) || graph::ends_in_word(analyzer, text));
+                boolean(&mut maker, binder, &words, Joined { prefix, ..*joined })
+            }
             Form::Phrase(slop) => {
                 let plain = FuzzyOptions::default();
                 let mut maker = OneField { fuzzy: &plain, ..maker };

@@ -315,8 +315,7 @@ impl<'a> Statistics<'a> {
     }
 
     fn analyzed(&self, field: &Field, text: &str) -> Read<Vec<words::Token>> {
-        let analyzer = field.text("search_analyzer").or_else(|| field.text("analyzer"));
-        Ok(words::analyze(analyzer.unwrap_or("standard"), text)?.0)
+        Ok(words::analyze(search_analyzer(field), text)?.0)
     }
 
     fn eval_match(
@@ -438,8 +437,13 @@ impl<'a> Statistics<'a> {
                 boost,
             )?);
         }
-        let begun = block.tokens(&field.name).iter().any(|(term, _)| term.starts_with(last));
-        found.extend(begun.then_some(boost));
+        if words::ends_in_word(search_analyzer(field), &plain(value)) {
+            let begun = block.tokens(&field.name).iter().any(|(term, _)| term.starts_with(last));
+            found.extend(begun.then_some(boost));
+        } else {
+            let last = Value::from(last.as_str());
+            found.extend(self.eval_term(field, block, &last, false, boost)?);
+        }
         let and = options.get("operator").and_then(Value::as_str);
         let and = and.is_some_and(|word| word.eq_ignore_ascii_case("and"));
         let needed = match options.get("minimum_should_match") {
@@ -498,6 +502,12 @@ impl<'a> Statistics<'a> {
         let enough = found.len() as i128 >= (*least).max(1);
         Ok(enough.then(|| found.iter().sum()))
     }
+}
+
+/// What makes words of texts that are looked for.
+fn search_analyzer(field: &Field) -> &str {
+    let analyzer = field.text("search_analyzer").or_else(|| field.text("analyzer"));
+    analyzer.unwrap_or("standard")
 }
 
 /// The larger; not known where either is not.

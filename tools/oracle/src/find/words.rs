@@ -65,6 +65,19 @@ fn is_mark(piece: &str) -> bool {
     piece.starts_with(MARK) && piece.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// Nothing stands behind the last token of a text: more letters would belong to it.
+pub fn ends_in_word(analyzer: &str, text: &str) -> bool {
+    if !matches!(analyzer, "standard" | "english") {
+        return true;
+    }
+    let Some(last) = text.split_whitespace().next_back() else { return false };
+    let lower = last.to_lowercase();
+    let known = PIECES.iter().chain(MORE).find(|(name, _)| *name == lower);
+    let parts = known.map_or(&[][..], |(_, parts)| parts);
+    let is_left_out = analyzer == "english" && parts.last().is_some_and(|part| part.1.is_empty());
+    !is_left_out && last.ends_with(char::is_alphanumeric)
+}
+
 /// A token and its place.
 pub type Token = (String, i64);
 
