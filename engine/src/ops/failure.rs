@@ -181,7 +181,7 @@ pub(crate) fn of_search(error: search::Error) -> Error {
     }
     let status = match error.kind {
         search::error::Kind::ResourceNotFound => 404,
-        search::error::Kind::AggregationInit => 500,
+        search::error::Kind::AggregationInit | search::error::Kind::IllegalState => 500,
         search::error::Kind::CircuitBreaking => 429,
         _ => 400,
     };

@@ -7,6 +7,8 @@ use base::hash::Map;
 use segment::Segment;
 use segment::columns::{self, DictionaryReader};
 
+use crate::error::{Error, Kind};
+use crate::iter::function::Trouble;
 use crate::plan::order::Collapse;
 
 /// The value that a hit stands for.
@@ -22,7 +24,7 @@ pub(super) enum Group {
 /// Reads values of the column by which hits are grouped.
 pub(super) enum Grouper {
     Nothing,
-    Numbers(columns::Numeric),
+    Numbers(columns::Numeric, Trouble),
     Terms(Box<Terms>),
 }
 
@@ -31,12 +33,18 @@ pub(super) struct Terms {
     column: columns::Ordinals,
     reader: DictionaryReader,
     known: Map<u32, Arc<[u8]>>,
+    trouble: Trouble,
 }
 
-pub(super) fn grouper(collapse: &Collapse, segment: &Segment) -> Grouper {
+/// What reads the groups of a segment; a document of several values is the search's `trouble`.
+pub(super) fn grouper(collapse: &Collapse, segment: &Segment, trouble: &Trouble) -> Grouper {
     let no = collapse.field.no;
+    let trouble = Arc::clone(trouble);
     if !collapse.has_terms {
-        return segment.numeric(no).map_or(Grouper::Nothing, |it| Grouper::Numbers(it.clone()));
+        return match segment.numeric(no) {
+            None => Grouper::Nothing,
+            Some(column) => Grouper::Numbers(column.clone(), trouble),
+        };
     }
     match segment.ordinals(no) {
         None => Grouper::Nothing,
@@ -44,6 +52,7 @@ pub(super) fn grouper(collapse: &Collapse, segment: &Segment) -> Grouper {
             column: column.clone(),
             reader: column.terms(),
             known: Map::default(),
+            trouble,
         })),
     }
 }
@@ -53,10 +62,20 @@ impl Grouper {
     pub(super) fn read(&mut self, doc: u32) -> Group {
         match self {
             Self::Nothing => Group::None,
-            Self::Numbers(column) => column.first(DocId(doc)).map_or(Group::None, Group::Number),
+            Self::Numbers(column, trouble) => {
+                if !column.is_single() {
+                    let mut values = Vec::new();
+                    column.values(DocId(doc), &mut values);
+                    check(values.len() > 1, doc, trouble);
+                }
+                column.first(DocId(doc)).map_or(Group::None, Group::Number)
+            }
             Self::Terms(terms) => {
-                let Terms { column, reader, known } = &mut **terms;
+                let Terms { column, reader, known, trouble } = &mut **terms;
                 let Some(rank) = column.first(DocId(doc)) else { return Group::None };
+                if !column.is_single() {
+                    check(column.last(DocId(doc)) != Some(rank), doc, trouble);
+                }
                 if let Some(term) = known.get(&rank.get()) {
                     return Group::Term(Arc::clone(term));
                 }
@@ -66,5 +85,15 @@ impl Grouper {
                 Group::Term(term)
             }
         }
+    }
+}
+
+/// A hit stands for one value.
+fn check(has_several: bool, doc: u32, trouble: &Trouble) {
+    if has_several {
+        let reason =
+            format!("failed to extract doc:{doc}, the grouping field must be single valued");
+        // The first is told.
+        let _ = trouble.set(Error::new(Kind::IllegalState, reason));
     }
 }

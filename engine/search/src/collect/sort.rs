@@ -222,11 +222,10 @@ impl Sorter {
             }
             self.readers =
                 self.keys.keys.iter().map(|key| reader(key, plan, number, self.target)).collect();
-            self.grouper = self
-                .keys
-                .collapse
-                .as_ref()
-                .map_or(Grouper::Nothing, |collapse| grouper(collapse, &at.segment));
+            self.grouper =
+                self.keys.collapse.as_ref().map_or(Grouper::Nothing, |collapse| {
+                    grouper(collapse, &at.segment, &plan.trouble)
+                });
             self.in_order = at.segment.order().is_some_and(|kept| self.keys.is_prefix_of(kept));
             self.finished = false;
             self.moved = 0;
