@@ -491,7 +491,7 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
             };
             Box::new(Adjusted::new(base, Box::new(score)))
         }
-        Node::Function { query, function, filters, sites, trouble, found } => {
+        Node::Function { query, function, filters, sites, lives, trouble } => {
             let base = scorer_of(query, context, lead)?;
             let parts = function.parts.iter().zip(filters).zip(sites);
             let parts = parts.map(|((part, filter), site)| Part {
@@ -507,7 +507,8 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
                 boost_mode: function.boost_mode,
                 max_boost: function.max_boost,
                 min_score: function.min_score,
-                live: found.as_ref().and_then(|lives| lives[context.number].clone()),
+                live: lives[context.number].clone(),
+                parents: segment.parents().filter(|_| function.is_inside).cloned(),
                 trouble: Arc::clone(trouble),
             };
             Box::new(Adjusted::new(base, Box::new(functions)))

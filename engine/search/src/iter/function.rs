@@ -6,7 +6,7 @@ use base::DocId;
 use base::hash::murmur3;
 use mapping::types::geo;
 use segment::columns::Numeric;
-use segment::{Live, Segment};
+use segment::{Live, Parents, Segment};
 
 use super::adjusted::{Adjust, Check};
 use super::area::Area;
@@ -246,16 +246,25 @@ pub struct Functions {
     pub max_boost: f32,
     /// Documents below do not match.
     pub min_score: Option<f32>,
-    /// Documents that can be found: what is wrong with others is told nobody.
+    /// Documents that are alive and stand for themselves; absent: all.
     pub live: Option<Arc<Live>>,
+    /// Where nested documents are asked about: to which of those they belong.
+    pub parents: Option<Parents>,
     /// Where faults are told.
     pub trouble: Trouble,
 }
 
 impl Functions {
-    fn fails(&self, doc: u32, why: Error) {
-        if self.live.as_ref().is_none_or(|live| live.is_alive(DocId(doc))) {
-            let _ = self.trouble.set(why);
+    /// Tells a fault, unless the document is left out in the end: whole windows are computed before it is
+    /// looked who is alive, and stands for itself.
+    fn tell(&self, doc: u32, error: Error) {
+        let doc = match &self.parents {
+            Some(parents) => parents.of(DocId(doc)),
+            None => Some(DocId(doc)),
+        };
+        let is_alive = |doc| self.live.as_ref().is_none_or(|live| live.is_alive(doc));
+        if doc.is_some_and(is_alive) {
+            let _ = self.trouble.set(error);
         }
     }
 
@@ -330,7 +339,7 @@ impl Adjust for Functions {
                 let factor = match self.factor(at, *doc) {
                     Ok(factor) => factor.min(most),
                     Err(error) => {
-                        self.fails(*doc, error);
+                        self.tell(*doc, error);
                         0.0
                     }
                 };
@@ -345,10 +354,10 @@ impl Adjust for Functions {
             }
             if scores[at].is_nan() || scores[at] < 0.0 {
                 let printed = json::number::float_to_string(scores[at]);
-                let why = format!(
+                let reason = format!(
                     "function score query returned an invalid score: {printed} for doc: {doc}"
                 );
-                self.fails(*doc, Error::illegal(why));
+                self.tell(*doc, Error::illegal(reason));
                 scores[at] = 0.0;
             }
             if self.min_score.is_some_and(|least| scores[at] < least) {

@@ -130,10 +130,10 @@ pub enum Node {
         filters: Vec<Option<Node>>,
         /// Scripts of the functions.
         sites: Vec<Option<Site>>,
+        /// Documents that are alive, by segment.
+        lives: Arc<[Option<Arc<Live>>]>,
         /// Where faults are told.
         trouble: Trouble,
-        /// Whose documents alone can fail; none where objects inside of them are asked.
-        found: Option<Arc<[Option<Arc<Live>>]>>,
     },
     /// Documents for which a script says yes.
     Script {
@@ -531,8 +531,8 @@ impl Weigher<'_> {
                 });
                 let sites = sites.collect();
                 let (function, trouble) = (Arc::clone(function), Arc::clone(&self.trouble));
-                let found = (!function.is_inside).then(|| Arc::clone(&self.lives));
-                Node::Function { query, function, filters, sites, trouble, found }
+                let lives = Arc::clone(&self.lives);
+                Node::Function { query, function, filters, sites, lives, trouble }
             }
             bound::Node::Feature(feature) => self.feature(feature, score)?,
             bound::Node::Near(near) => Node::Near { near: near.clone(), score },
