@@ -4,14 +4,12 @@ use base::FieldNo;
 use mapping::types::{geo, sortable};
 use mapping::{Kind as Type, Mapping};
 
+use crate::aggs::geo::plane_metres;
 use crate::ast::GeoPoint;
 use crate::error::{Error, Result};
 use crate::iter::area::Fence;
 use crate::iter::function::haversine;
 use crate::request::{DistanceSort, Mode, Order, Sort};
-
-/// Metres of a degree at the equator.
-const DEGREE_METRES: f64 = 111_319.490_793_273_57;
 
 /// How far places are.
 #[derive(Clone, Debug)]
@@ -69,7 +67,10 @@ impl Distance {
     fn metres(&self, origin: GeoPoint, place: i64) -> f64 {
         let place = geo::decode(place);
         let place = GeoPoint { lat: place.lat, lon: place.lon };
-        if self.is_flat { flat(origin, place) } else { haversine(origin, place) }
+        match self.is_flat {
+            true => plane_metres((origin.lat, origin.lon), (place.lat, place.lon)),
+            false => haversine(origin, place),
+        }
     }
 
     /// The sortable distance of places of a column, in the unit; `None` without a place.
@@ -97,12 +98,6 @@ impl Distance {
     }
 }
 
-/// Metres on a map where degrees are equally long everywhere.
-fn flat(a: GeoPoint, b: GeoPoint) -> f64 {
-    let (x, y) = (b.lon - a.lon, b.lat - a.lat);
-    (x * x + y * y).sqrt() * DEGREE_METRES
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +114,18 @@ mod tests {
         assert!((km(Mode::Min, false) - 222.39).abs() < 0.01);
         assert!((km(Mode::Max, false) - 333.585).abs() < 0.01);
         assert!((km(Mode::Avg, false) - 277.99).abs() < 0.01);
-        assert!((km(Mode::Max, true) - 333.958).abs() < 0.01);
+        assert!((km(Mode::Max, true) - 333.585).abs() < 0.01);
         assert_eq!(to(Mode::Min, false).of(&[]), None);
+    }
+
+    /// Degrees of longitude counted as those of latitude, so 248.92 km were told.
+    #[test]
+    fn degrees_of_longitude_are_shorter_towards_the_poles() {
+        let origins = vec![GeoPoint { lat: 41.0, lon: -72.0 }];
+        let distance =
+            Distance { field: None, origins, unit: 1000.0, is_flat: true, mode: Mode::Min };
+        let place = geo::encode(geo::Point { lat: 40.0, lon: -70.0 });
+        let km = sortable::to_f64(distance.of(&[place]).expect("a place"));
+        assert!((km - 202.39).abs() < 0.01, "{km}");
     }
 }
