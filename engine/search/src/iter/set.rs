@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use mapping::types::version;
 use segment::bkd::{self, Bkd, Bounds, Region, Sink};
 use segment::postings::Scratch;
 use segment::{Need, Postings, Segment, TermCursor, Terms};
@@ -420,7 +421,7 @@ impl Pattern {
             Self::Wildcard(shape) => shape.prefix().as_bytes(),
             Self::Automaton { prefix, .. } => prefix.as_bytes(),
             Self::Range { lower: Some((lower, _)), .. } => lower,
-            Self::Range { lower: None, .. } => b"",
+            Self::Range { lower: None, .. } | Self::Version(_) => b"",
         }
     }
 
@@ -438,13 +439,14 @@ impl Pattern {
                 dfa.is_empty() || !term.starts_with(prefix) && term > prefix
             }
             Self::Range { upper: Some((upper, _)), .. } => term > &**upper,
-            Self::Range { upper: None, .. } => false,
+            Self::Range { upper: None, .. } | Self::Version(_) => false,
         }
     }
 
     /// Does this term match?
     pub fn matches(&self, term: &[u8]) -> bool {
         match self {
+            Self::Version(texts) => texts.matches(version::decode(term).as_bytes()),
             Self::Prefix { prefix, case_insensitive: false } => term.starts_with(prefix),
             Self::Prefix { prefix, case_insensitive: true } => {
                 term.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))

@@ -9,6 +9,7 @@ use base::FieldNo;
 use std::sync::Arc;
 
 use automaton::{Dfa, Next};
+use mapping::{Field, KeywordFlavor, Kind as Type};
 
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
 use crate::plan::function;
@@ -359,9 +360,21 @@ pub enum Pattern {
         /// Upper end.
         upper: Option<(Box<[u8]>, bool)>,
     },
+    /// Those of versions whose text this matches: their terms sort otherwise than their texts.
+    Version(Box<Self>),
 }
 
 impl Pattern {
+    /// A pattern of texts as one of the terms of a field.
+    pub fn of_texts(self, field: &Field) -> Self {
+        match &field.kind {
+            Type::Keyword(keyword) if keyword.flavor == KeywordFlavor::Version => {
+                Self::Version(Box::new(self))
+            }
+            _ => self,
+        }
+    }
+
     /// The terms of an automaton.
     pub fn of_automaton(dfa: Dfa) -> Self {
         let prefix = dfa.prefix();

@@ -102,7 +102,7 @@ pub fn default_fields(binder: &Binder<'_>) -> Vec<(String, f32)> {
 fn takes_text(field: &Field) -> bool {
     match &field.kind {
         Type::Text(_) => field.index,
-        Type::Keyword(_) | Type::Number(_) | Type::Boolean(_) | Type::Date(_) => {
+        Type::Keyword(_) | Type::Number(_) | Type::Boolean(_) | Type::Date(_) | Type::Range(_) => {
             field.index || field.doc_values
         }
         #[allow(unreachable_patterns)]

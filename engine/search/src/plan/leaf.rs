@@ -49,7 +49,7 @@ fn any_case(field: &Field, value: &Scalar) -> Result<Node> {
         }
         shape.push(c);
     }
-    pattern(field, Pattern::Wildcard(Wildcard::new(&shape, true)))
+    pattern(field, Pattern::Wildcard(Wildcard::new(&shape, true)).of_texts(field))
 }
 
 /// What one value of a term query matches.
@@ -262,6 +262,11 @@ pub fn range(binder: &mut Binder<'_>, query: &ast::Range) -> Result<Node> {
              'search.allow_expensive_queries' is set to false.",
         ));
     }
+    if field.term_prefix().is_some() && (query.lower.is_none() || query.upper.is_none()) {
+        return Err(Error::illegal(
+            "[range] queries on keyed [flattened] fields must include both an upper and a lower bound.",
+        ));
+    }
     let access = match field.kind {
         Type::Text(_) => {
             check_indexed(&field)?;
@@ -369,6 +374,9 @@ pub fn exists(binder: &mut Binder<'_>, name: &str) -> Result<Node> {
                 return Ok(Node::All);
             }
             continue;
+        }
+        if matches!(field.kind, Type::RankFeatures(_)) {
+            return Err(Error::illegal("[rank_features] fields do not support [exists] queries"));
         }
         clauses += 1;
         presence(field, &mut ways);

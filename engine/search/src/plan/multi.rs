@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use mapping::analysis::Analyzer;
-use mapping::{Field, Kind as Type, Similarity};
+use mapping::{Field, Kind as Type, Similarity, TextFlavor};
 
 use crate::ast::{self, FuzzyOptions, MultiKind, Operator, ZeroTerms};
 use crate::error::{Error, Result};
@@ -265,12 +265,18 @@ pub fn combined_fields(binder: &mut Binder<'_>, query: &ast::CombinedFields) -> 
     let mut analyzer: Option<Arc<Analyzer>> = None;
     let mut combined = Vec::with_capacity(found.len());
     for (field, factor) in &found {
-        let Type::Text(text) = &field.kind else {
-            return Err(Error::illegal(format!(
-                "Field [{}] of type [{}] does not support [combined_fields] queries",
-                field.path,
-                field.type_name()
-            )));
+        // The family of `text`: no types that keep parts of words or runs of them.
+        let text = match &field.kind {
+            Type::Text(text) if matches!(text.flavor, TextFlavor::Text | TextFlavor::MatchOnly) => {
+                text
+            }
+            _ => {
+                return Err(Error::illegal(format!(
+                    "Field [{}] of type [{}] does not support [combined_fields] queries",
+                    field.path,
+                    field.type_name()
+                )));
+            }
         };
         leaf::check_indexed(field)?;
         if !matches!(bind::similarity(binder.mapping, field), Similarity::Bm25 { .. }) {

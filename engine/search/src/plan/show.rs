@@ -252,6 +252,7 @@ fn pattern(field: &str, pattern: &Pattern) -> String {
         Pattern::Prefix { prefix, .. } => format!("{field}:{}*", String::from_utf8_lossy(prefix)),
         Pattern::Wildcard(shape) => format!("{field}:{}", shape.text()),
         Pattern::Automaton { .. } => format!("{field}:/…/"),
+        Pattern::Version(texts) => self::pattern(field, texts),
         Pattern::Range { lower, upper } => {
             let end = |end: &Option<(Box<[u8]>, bool)>| match end {
                 Some((term, _)) => String::from_utf8_lossy(term).into_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mapping::{Field, Kind as Type};
+use mapping::{Field, Kind as Type, TextFlavor};
 
 use crate::ast::{self, Fuzziness, FuzzyOptions};
 use crate::error::{Error, Kind, Result};
@@ -45,7 +45,9 @@ pub fn prefix_of(
         return Ok(beginnings);
     }
     check_expensive(binder, field, "prefix")?;
-    let prefix = Pattern::Prefix { prefix: value.as_bytes().into(), case_insensitive };
+    // Terms of one key of a `flattened` begin with the key.
+    let prefix = [field.term_prefix().unwrap_or_default().as_slice(), value.as_bytes()].concat();
+    let prefix = Pattern::Prefix { prefix: prefix.into(), case_insensitive };
     described(field, prefix, Rewrite::parse(rewrite, Rewrite::Constant)?)
 }
 
@@ -92,6 +94,7 @@ pub fn wildcard_of(
     rewrite: Option<&str>,
 ) -> Result<Clause> {
     check_words(field, "wildcard", "keyword, text and wildcard")?;
+    check_keyed(field, "wildcard")?;
     check_expensive(binder, field, "wildcard")?;
     let shape = Wildcard::new(value, case_insensitive);
     let rewrite = Rewrite::parse(rewrite, Rewrite::Constant)?;
@@ -147,6 +150,7 @@ pub fn regexp(binder: &mut Binder<'_>, query: &ast::Regexp) -> Result<Clause> {
 /// The terms of a field that an expression matches.
 pub fn regexp_of(binder: &mut Binder<'_>, field: &Field, query: &ast::Regexp) -> Result<Clause> {
     check_words(field, "regexp", "keyword and text")?;
+    check_keyed(field, "regexp")?;
     check_expensive(binder, field, "regexp")?;
     let made = regexp::automaton(
         &query.value,
@@ -189,7 +193,7 @@ pub fn fuzzy(
     fuzziness: Fuzziness,
     options: &FuzzyOptions,
 ) -> Result<Clause> {
-    if !matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
+    if !matches!(field.kind, Type::Text(_) | Type::Keyword(_) | Type::Flattened(_)) {
         return Err(Error::illegal(format!(
             "Can only use fuzzy queries on keyword and text fields - not on [{}] which is of type \
              [{}]",
@@ -197,33 +201,45 @@ pub fn fuzzy(
             field.type_name()
         )));
     }
+    check_keyed(field, "fuzzy")?;
     check_expensive(binder, field, "fuzzy")?;
     let edits = fuzziness.edits(word);
     let most = options.max_expansions.min(EXPANSIONS_MAX);
     let rewrite = Rewrite::parse(options.rewrite.as_deref(), Rewrite::TopBlended(most))?;
     let chars: Vec<char> = word.chars().collect();
+    let is_version = field.type_name() == "version";
     if edits == 0 || options.max_expansions == 0 || chars.len() > WORD_MAX {
-        return leaf::word(binder, field, word).map(Clause::new);
+        return match is_version {
+            true => leaf::text_term(binder, field, word).map(Clause::new),
+            false => leaf::word(binder, field, word).map(Clause::new),
+        };
     }
     let prefix = options.prefix_length as usize;
     let dfa = levenshtein::automaton(word, prefix, edits, options.transpositions);
     let dfa = dfa.map_err(|_| Error::illegal(format!("word [{word}] is too long")))?;
     let access = leaf::check_access(field)?;
-    if !access.index {
-        return leaf::pattern(field, Pattern::of_automaton(dfa)).map(Clause::new);
+    // How near a version is cannot be told from its term.
+    if !access.index || is_version {
+        return leaf::pattern(field, Pattern::of_automaton(dfa).of_texts(field)).map(Clause::new);
     }
-    Ok(Node::Expand(Arc::new(Expand {
+    let near = Node::Expand(Arc::new(Expand {
         field: field.no,
         pattern: Arc::new(Pattern::of_automaton(dfa)),
         norms: field.has_norms(),
         rewrite,
         near: Some(Near { word: chars, prefix, transpositions: options.transpositions, edits }),
-    }))
-    .into())
+    }));
+    Ok(match &field.kind {
+        Type::Text(text) if text.flavor == TextFlavor::MatchOnly => {
+            Node::Constant(Box::new(near.into())).into()
+        }
+        _ => near.into(),
+    })
 }
 
 /// Terms of a pattern, scored as asked for.
 fn described(field: &Field, pattern: Pattern, rewrite: Rewrite) -> Result<Clause> {
+    let pattern = pattern.of_texts(field);
     let access = leaf::check_access(field)?;
     if rewrite == Rewrite::Constant || !access.index {
         return leaf::pattern(field, pattern).map(Clause::new);
@@ -239,7 +255,7 @@ fn described(field: &Field, pattern: Pattern, rewrite: Rewrite) -> Result<Clause
 }
 
 fn check_words(field: &Field, query: &str, kinds: &str) -> Result<()> {
-    if matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
+    if matches!(field.kind, Type::Text(_) | Type::Keyword(_) | Type::Flattened(_)) {
         return Ok(());
     }
     Err(Error::shard(format!(
@@ -247,6 +263,17 @@ fn check_words(field: &Field, query: &str, kinds: &str) -> Result<()> {
         field.path,
         field.type_name()
     )))
+}
+
+/// Terms of one key of a `flattened` are compared from their begin alone.
+fn check_keyed(field: &Field, query: &str) -> Result<()> {
+    if field.term_prefix().is_none() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Unsupported,
+        format!("[{query}] queries are not currently supported on keyed [flattened] fields."),
+    ))
 }
 
 /// `search.allow_expensive_queries`.
