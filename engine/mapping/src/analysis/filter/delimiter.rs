@@ -106,7 +106,8 @@ impl DelimiterOptions {
             'a'..='z' => LOWER,
             'A'..='Z' => UPPER,
             '0'..='9' => DIGIT,
-            '\0'..='\x7f' => DELIMITER,
+            // Lucene's table of the first 256 knows no digit but those.
+            '\0'..='\x7f' | '²' | '³' | '¹' | '¼' | '½' | '¾' => DELIMITER,
             c if c as u32 > 0xffff => ALPHANUM,
             c if c.is_numeric() => DIGIT,
             c if c.is_uppercase() => UPPER,

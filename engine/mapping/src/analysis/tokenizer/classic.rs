@@ -5,8 +5,11 @@
 //! `<NUM>` (segments between `_ - / . ,`, every other with a digit), `<CJ>` (one character). Longer tokens
 //! than allowed are left out.
 
+use std::sync::LazyLock;
+
 use super::Piece;
 use super::classes::TABLE;
+use crate::analysis::regex::{Counted, Pattern, pattern};
 use crate::analysis::room::{Flow, ON};
 use crate::analysis::token::TokenKind;
 
@@ -46,7 +49,17 @@ fn is_letter(c: char) -> bool {
 }
 
 fn is_digit(c: char) -> bool {
-    c.is_ascii_digit() || (!c.is_ascii() && c.is_numeric() && !is_letter(c) && !is_cj(c))
+    c.is_ascii_digit() || (is_decimal(c) && !is_letter(c) && !is_cj(c))
+}
+
+/// A digit of decimal numbers: general category Nd, so no fraction and no letter that is a number.
+fn is_decimal(c: char) -> bool {
+    static SET: LazyLock<Option<Pattern>> = LazyLock::new(|| pattern(r"\p{Nd}", "").ok());
+    if c.is_ascii() || !c.is_numeric() {
+        return c.is_ascii_digit();
+    }
+    let mut buffer = [0; 4];
+    SET.as_ref().is_some_and(|set| set.matches_whole_within(c.encode_utf8(&mut buffer), &Counted))
 }
 
 /// Length of the run of characters that belong.
