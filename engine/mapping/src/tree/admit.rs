@@ -74,6 +74,9 @@ fn property(name: &str, definition: &Json) -> Result<()> {
             return Ok(());
         }
     }
+    if kind == Some("text") {
+        positions(name, definition)?;
+    }
     for (key, value) in definition.iter() {
         match key {
             "ignore_above" | "depth_limit" | "max_input_length" | "position_increment_gap" => {
@@ -102,6 +105,33 @@ fn property(name: &str, definition: &Json) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a text keeps beside its words needs them, or their positions.
+fn positions(name: &str, definition: &Json) -> Result<()> {
+    let text = |key: &str| definition.get(key).map(java_text);
+    let given = |key: &str| text(key).is_some_and(|value| value != "null");
+    let is_indexed = text("index").as_deref() != Some("false");
+    let has_positions =
+        is_indexed && !matches!(text("index_options").as_deref(), Some("docs" | "freqs"));
+    let refuse = |why: String| Err(Error::illegal_argument(why));
+    if given("position_increment_gap") && !has_positions {
+        return refuse(format!(
+            "Cannot set position_increment_gap on field [{name}] without positions enabled"
+        ));
+    }
+    if given("index_prefixes") && !is_indexed {
+        return refuse(format!("Cannot set index_prefixes on unindexed field [{name}]"));
+    }
+    if text("index_phrases").as_deref() != Some("true") || has_positions {
+        return Ok(());
+    }
+    refuse(match is_indexed {
+        false => format!("Cannot set index_phrases on unindexed field [{name}]"),
+        true => {
+            format!("Cannot set index_phrases on field [{name}] if positions are not enabled")
+        }
+    })
 }
 
 /// Each target is a name that a field can have.
@@ -172,6 +202,37 @@ mod tests {
         }
         let fields = json!({"properties": {"a": {"type": null, "properties": {}}}});
         assert_eq!(mappings(&fields), Ok(()));
+    }
+
+    #[test]
+    fn what_a_text_keeps_needs_its_words_or_their_positions() {
+        let gap = "Cannot set position_increment_gap on field [a] without positions enabled";
+        let prefixes = "Cannot set index_prefixes on unindexed field [a]";
+        let phrases = "Cannot set index_phrases on field [a] if positions are not enabled";
+        let unindexed = "Cannot set index_phrases on unindexed field [a]";
+        for (definition, why) in [
+            (json!({"index_options": "docs", "position_increment_gap": 50}), gap),
+            (json!({"index_options": "freqs", "position_increment_gap": 0}), gap),
+            (json!({"index": false, "position_increment_gap": 50}), gap),
+            (json!({"index": false, "index_prefixes": {}}), prefixes),
+            (json!({"index": "false", "index_prefixes": {"min_chars": 1}}), prefixes),
+            (json!({"index_options": "docs", "index_phrases": true}), phrases),
+            (json!({"index": false, "index_phrases": "true"}), unindexed),
+        ] {
+            let mut text = definition.as_object().expect("an object").clone();
+            text.insert("type", "text");
+            assert_eq!(refused(&Value::Object(text.clone())), why, "{definition:?}");
+            let multi = json!({"type": "keyword", "fields": {"a": Value::Object(text)}});
+            assert_eq!(refused(&multi), why, "{definition:?}");
+        }
+        for definition in [
+            json!({"type": "text", "position_increment_gap": 50, "index_phrases": true}),
+            json!({"type": "text", "index_options": "offsets", "index_phrases": true}),
+            json!({"type": "text", "index_options": "docs", "index_prefixes": {}}),
+            json!({"type": "text", "index": false, "index_phrases": false}),
+        ] {
+            assert_eq!(mappings(&json!({"properties": {"a": definition}})), Ok(()));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Shows mappings as Elasticsearch shows them: children sorted by name, defaults left out.
 
+use std::sync::Arc;
+
 use json::{Object as Json, Value};
 
 use super::Mapping;
@@ -304,6 +306,11 @@ fn text(text: &Text, out: &mut Json) {
     }
     if let Some(vector) = &text.term_vector {
         out.insert("term_vector", &**vector);
+    }
+    let is_other = |name: &Option<Arc<str>>| name.as_deref().is_some_and(|it| it != "default");
+    if text.names[0].is_none() && text.names[1..].iter().any(is_other) {
+        // What is searched otherwise shows how it is written, too.
+        out.insert("analyzer", "default");
     }
     let keys = ["analyzer", "search_analyzer", "search_quote_analyzer"];
     for (key, name) in keys.into_iter().zip(&text.names) {

@@ -246,7 +246,8 @@ fn updates_replace_what_may_change_and_refuse_the_rest() {
             "k": {"type": "keyword", "fields": {"t": {"type": "text"}, "u": {"type": "text"}}},
             "n": {"type": "long"},
             "o": {"dynamic": "false", "properties": {"x": {"type": "long"}, "y": {"type": "date"}}},
-            "t": {"type": "text", "norms": false, "search_analyzer": "simple"}
+            "t": {"type": "text", "norms": false, "analyzer": "default",
+                  "search_analyzer": "simple"}
         }})
     );
     assert_eq!(next.version(), 2);
