@@ -300,6 +300,8 @@ impl<E: Env> Core<E> {
             Slices::Auto => auto_slices(&held),
         };
         let asked = request.slice.clone();
+        // A request that is one slice of its caller's is told as such; slices of our own are told apart.
+        let asked_id = asked.as_ref().map(|slice| slice.id);
         let mut request = request;
         request.slice = None;
         let mut held = held;
@@ -318,7 +320,7 @@ impl<E: Env> Core<E> {
             if several {
                 sliced((self, gate), &mut own, id, count, By::Place).await?;
             }
-            let progress = Rc::new(Progress::new(several.then_some(id), speed));
+            let progress = Rc::new(Progress::new(several.then_some(id).or(asked_id), speed));
             control.progress.borrow_mut().push(Rc::clone(&progress));
             // The first slices do one more where the documents cannot be shared out evenly.
             let docs_max = call.docs_max.map(|docs| {

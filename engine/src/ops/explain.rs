@@ -15,6 +15,7 @@ use search::plan::{Bound, Plan, show};
 use search::score::explain::{self, Explained};
 use segment::section::Missing;
 
+use super::bulk::routing_missing;
 use super::document::{GetReply, SourceFilter};
 use super::get::one_to_read;
 use super::lookup;
@@ -123,6 +124,17 @@ impl<E: Env> Core<E> {
             text_bytes: parsed.text_bytes,
             ..SearchRequest::default()
         };
+        // As a document that is read, it stands in one index; the first of several might not hold it.
+        {
+            let state = self.state();
+            let (name, of_alias, via) =
+                one_to_read(gate, ACTION, &state, &call.index, self.now_ms())?;
+            let needs = state.index(&name).is_some_and(|it| it.mapping.routing_required());
+            if needs && call.routing.is_none() && of_alias.is_none() {
+                gate::ask(gate, ACTION, &name, via.as_slice())?;
+                return Err(routing_missing(&name, &call.id));
+            }
+        }
         let routing = call.routing.clone().unwrap_or_else(|| call.id.clone());
         let search = SearchCall {
             indices: call.index.clone(),
@@ -130,8 +142,6 @@ impl<E: Env> Core<E> {
             routing: vec![routing],
             ..SearchCall::default()
         };
-        // As a document that is read, it stands in one index; the first of several might not hold it.
-        one_to_read(gate, ACTION, &self.state(), &call.index, self.now_ms())?;
         let held = self.hold(gate, ACTION, &search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = self.looked_up(gate, here, &Arc::new(request)).await?;

@@ -35,7 +35,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let (asked, in_url) = (asked(call, Work::Delete), call.params.text("q").is_some());
     let read = move |content: &Bytes| {
         let (mut body, mut asked) = (body(content)?, asked?);
-        take_common(&mut body, &mut asked, &["max_docs", "size"])?;
+        take_common(&mut body, &mut asked, &["max_docs", "size", "conflicts"])?;
         if body.get("query").is_none() && !in_url {
             return Err(Error::validation(&["query is missing"]));
         }
