@@ -33,6 +33,7 @@ mod developed;
 mod devices;
 mod documents;
 mod drift;
+mod edged;
 mod enrolled;
 mod entries;
 mod exchanged;
