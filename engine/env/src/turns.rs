@@ -16,7 +16,9 @@
 //!    ones that wait for the disk ([`Turns::rest`]) do not count as young, up to [`RESTING_MAX`]: one
 //!    sync is for all of them.
 //! 3. What a lane may let wait is bounded: [`Turns::admits`] is asked before work is taken in.
-//! 4. A task is polled by its core alone, and only while it was woken.
+//! 4. A task is polled by its core alone, and only while it was woken: it stands among those that are ready once
+//!    at most, and not any more when it has ended. A wake that comes later is no other task's, whoever has its
+//!    slot by then.
 //!
 //! Not here: what is no caller's work (logs, flushes, messages); it runs beside this.
 
@@ -112,14 +114,21 @@ struct Inner<E: Env> {
 
 /// Tasks that were woken, and the driver where it sleeps.
 #[derive(Default)]
-struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
+struct Woken(Mutex<(Vec<Put>, Option<Waker>)>);
+
+/// A task that was put in: its slot, and which of all tasks it is that were ever put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Put {
+    slot: usize,
+    number: u64,
+}
 
 impl Woken {
     /// Notes that a task was woken.
-    fn push(&self, slot: usize) {
+    fn push(&self, task: Put) {
         let driver = {
             let mut woken = lock(&self.0);
-            woken.0.push(slot);
+            woken.0.push(task);
             woken.1.take()
         };
         if let Some(driver) = driver {
@@ -128,7 +137,7 @@ impl Woken {
     }
 
     /// Those that were woken since the last time.
-    fn take(&self) -> Vec<usize> {
+    fn take(&self) -> Vec<Put> {
         std::mem::take(&mut lock(&self.0).0)
     }
 
@@ -152,7 +161,7 @@ impl Woken {
 }
 
 struct TaskWaker {
-    slot: usize,
+    task: Put,
     is_woken: AtomicBool,
     woken: Arc<Woken>,
 }
@@ -164,7 +173,7 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.is_woken.swap(true, Ordering::AcqRel) {
-            self.woken.push(self.slot);
+            self.woken.push(self.task);
         }
     }
 }
@@ -294,8 +303,10 @@ impl<E: Env> Turns<E> {
         let now = inner.env.clock().monotonic();
         let mut state = inner.state.borrow_mut();
         let at = state.free.pop().unwrap_or(state.slots.len());
+        let number = state.put_count;
+        state.put_count += 1;
         let waker = Arc::new(TaskWaker {
-            slot: at,
+            task: Put { slot: at, number },
             is_woken: AtomicBool::new(true),
             woken: Arc::clone(&inner.woken),
         });
@@ -373,10 +384,12 @@ impl<E: Env> Inner<E> {
     fn take_woken(&self, now: Duration) {
         let woken = self.woken.take();
         let mut state = self.state.borrow_mut();
-        for at in woken {
+        for task in woken {
+            let at = task.slot;
             let slot = &state.slots[at];
-            // A wake of a task that has ended may meet another in its place: it is polled in vain.
-            if !slot.is_begun || slot.task.is_none() {
+            // The task has ended, and maybe another has its slot. That would stand among those that are ready
+            // twice, and its lane would lose its place in the line when it is found to have ended as well.
+            if slot.waker.task != task || slot.task.is_none() {
                 continue;
             }
             let (lane, used) = (slot.lane, slot.used);
@@ -429,9 +442,10 @@ impl<E: Env> Inner<E> {
 
     /// Until something is woken or put in, or a lane may begin another.
     async fn sleep(&self) {
-        let is_held = self.state.borrow().load.waiting > 0;
         let mut alarm = std::pin::pin!(self.env.clock().sleep(YOUNG / 4));
         poll_fn(|context| {
+            // Asked at each look: one may have been put in since that waits until others are old.
+            let is_held = self.state.borrow().load.waiting > 0;
             if is_held && alarm.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
@@ -457,7 +471,7 @@ mod model {
                     return;
                 }
                 poll_fn(|context| woken.poll(context, || false)).await;
-                assert_eq!(woken.take(), [0], "a task is woken once until it is polled");
+                assert_eq!(woken.take(), [waker.task], "a task is woken once until it is polled");
             }
         });
     }
@@ -467,7 +481,8 @@ mod model {
             let woken = Arc::new(Woken::default());
             // A task that was just put in is as good as woken.
             let is_woken = AtomicBool::new(true);
-            let waker = Arc::new(TaskWaker { slot: 0, is_woken, woken: Arc::clone(&woken) });
+            let task = Put { slot: 0, number: 0 };
+            let waker = Arc::new(TaskWaker { task, is_woken, woken: Arc::clone(&woken) });
             let told: Vec<_> = (0..tellers).map(|_| Arc::new(AtomicBool::new(false))).collect();
             let threads: Vec<_> = told
                 .iter()

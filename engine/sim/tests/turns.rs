@@ -318,7 +318,7 @@ fn every_task_ends_whatever_wakes_it() {
                 let lane = Lane(number % 7);
                 let (inner, ended) = (env.clone(), Rc::clone(&ended));
                 let turn = turns.clone();
-                turns.run(lane, async move {
+                let task = async move {
                     for round in 0..number % 5 {
                         match (number + round) % 3 {
                             0 => step().await,
@@ -341,7 +341,11 @@ fn every_task_ends_whatever_wakes_it() {
                         assert_eq!(turn.current(), lane);
                     }
                     *ended.borrow_mut().entry(lane).or_default() += 1;
-                });
+                };
+                match number % 2 {
+                    0 => turns.run(lane, task),
+                    _ => turns.go_on(lane, task),
+                }
                 if number % 11 == 0 {
                     env.clock().sleep(Duration::from_micros(500)).await;
                 }
@@ -350,4 +354,54 @@ fn every_task_ends_whatever_wakes_it() {
         });
         assert_eq!(ended.borrow().values().sum::<usize>(), 120, "seed {seed}");
     }
+}
+
+/// The task that had the slot by then stood among those that were ready twice; when it was found to have ended, its
+/// lane was not put back in the line, and whoever was ready behind it had no turn any more, however often it was woken.
+#[test]
+fn a_late_wake_of_one_that_has_ended_holds_up_nobody() {
+    for lane in [FEW, MANY] {
+        let sim = Sim::new(17);
+        let env = sim.env();
+        let turns = Turns::new(env.clone(), 8);
+        let kept = Rc::<RefCell<Option<Waker>>>::default();
+        let keeps = Rc::clone(&kept);
+        sim.run(async {
+            turns.run(FEW, async move {
+                std::future::poll_fn(|context| {
+                    *keeps.borrow_mut() = Some(context.waker().clone());
+                    Poll::Ready(())
+                })
+                .await
+            });
+            settled(&env, &turns).await;
+            let late = kept.take().expect("it ran");
+            turns.go_on(lane, async {});
+            turns.go_on(FEW, step());
+            late.wake();
+            env.clock().sleep(Duration::from_secs(1)).await;
+        });
+        assert_eq!(turns.load().running, 0, "each has ended");
+    }
+}
+
+/// The core slept without an alarm, and looked at it when another of its tasks was woken: here after a minute.
+#[test]
+fn one_that_comes_while_all_others_wait_begins_when_they_are_young_no_more() {
+    let sim = Sim::new(19);
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 8);
+    let has_begun = Rc::<RefCell<bool>>::default();
+    let begins = Rc::clone(&has_begun);
+    sim.run(async {
+        for _ in 0..RUNNING_MAX {
+            let env = env.clone();
+            turns.run(MANY, async move { env.clock().sleep(Duration::from_secs(60)).await });
+        }
+        env.clock().sleep(Duration::from_millis(10)).await;
+        assert_eq!(turns.load().running, RUNNING_MAX);
+        turns.run(MANY, async move { *begins.borrow_mut() = true });
+        env.clock().sleep(Duration::from_secs(1)).await;
+    });
+    assert!(*has_begun.borrow());
 }

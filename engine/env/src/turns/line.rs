@@ -31,6 +31,8 @@ pub(super) struct State {
     pub(super) line: BTreeSet<(u64, Lane)>,
     pub(super) slots: Vec<Slot>,
     pub(super) free: Vec<usize>,
+    /// Tasks that were ever put in.
+    pub(super) put_count: u64,
     /// What the lane that went last had had: where others begin, less the credit.
     now: u64,
     credit: u64,
