@@ -1,7 +1,9 @@
 //! CBOR (RFC 8949): JSON's data, written with definite lengths, read with either.
 //!
 //! Read are all major types: byte strings become base64, `undefined` is null. Of tags those of long
-//! integers (2, 3) and of decimals (4) are known; others are passed over.
+//! integers (2, 3), of decimals (4) and of texts that were told before (256, 25: `stringref`) are known, as
+//! Jackson knows them. That of shared values (29) is refused: the number after it is no value. Others are passed
+//! over: they say what a value is for.
 
 use super::{DEPTH_MAX, In, Malformed, Number, Out, Tree, base64, big, number, too_long};
 
@@ -10,24 +12,80 @@ const POSITIVE: u64 = 2;
 const NEGATIVE: u64 = 3;
 const DECIMAL: u64 = 4;
 
+/// Tags of <http://cbor.schmorp.de/stringref>: a text that was told before, and what such numbers count in.
+const TOLD: u64 = 25;
+const NAMESPACE: u64 = 256;
+
+/// Tag of <http://cbor.schmorp.de/value-sharing>: a value that was told before.
+const SHARED: u64 = 29;
+
 /// A list or an object that is being read.
 struct Open {
     is_object: bool,
     /// What is to come, where it was told.
     left: Option<u64>,
+    /// Texts that are told within it are counted anew.
+    is_namespace: bool,
+}
+
+/// Texts and bytes that may be referred to: where each stands, by namespace, the innermost last. There are no more
+/// namespaces than values inside each other, and no more texts than the body has room for.
+#[derive(Default)]
+struct Told(Vec<Vec<u32>>);
+
+impl Told {
+    /// Notes what stands at `at` and is so long, where a reference to it would be shorter.
+    fn note(&mut self, at: usize, len: u64) {
+        let Some(texts) = self.0.last_mut() else { return };
+        let least = match texts.len() {
+            0..24 => 3,
+            24..0x100 => 4,
+            0x100..0x1_0000 => 5,
+            _ => 7,
+        };
+        if len >= least {
+            texts.push(u32::try_from(at).expect("no body is so long"));
+        }
+    }
+
+    /// What is referred to by the number that stands next: its kind and its bytes.
+    fn find<'a>(&self, bytes: &mut In<'a>) -> Result<(u8, &'a [u8]), Malformed> {
+        let at = bytes.at;
+        let head = bytes.byte()?;
+        let number = match argument(bytes, head & 31)? {
+            Some(number) if head >> 5 == 0 => number,
+            _ => return Err(Malformed::new(at, "a reference that is no number")),
+        };
+        let texts = self.0.last().ok_or_else(|| {
+            Malformed::new(at, "a reference to a text, and nothing says which are counted")
+        })?;
+        let place = usize::try_from(number).ok().and_then(|number| texts.get(number));
+        let place = place.ok_or_else(|| {
+            Malformed::new(at, format!("a reference to text [{number}] of [{}]", texts.len()))
+        })?;
+        let mut there = In { bytes: bytes.bytes, at: *place as usize };
+        let head = there.byte()?;
+        let len = argument(&mut there, head & 31)?.expect("noted with its length");
+        let len = usize::try_from(len).expect("it was read");
+        Ok((head >> 5, there.take(len)?))
+    }
 }
 
 pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
     let mut bytes = In { bytes: body, at: 0 };
     let mut open: Vec<Open> = Vec::new();
+    let mut told = Told::default();
     loop {
         let at = bytes.at;
-        match value(&mut bytes, out)? {
+        match value(&mut bytes, out, &mut told)? {
             Some(_) if open.len() >= DEPTH_MAX => {
                 return Err(Malformed::new(at, "nested too deeply"));
             }
             Some(begun) => {
                 out.raw(if begun.is_object { "{" } else { "[" });
+                if begun.is_namespace {
+                    told.0.push(Vec::new());
+                }
                 open.push(begun);
             }
             None if open.is_empty() => break,
@@ -37,14 +95,16 @@ pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
             if more(&mut bytes, &mut last.left)? {
                 if last.is_object {
                     out.check(bytes.at)?;
-                    out.text(&key(&mut bytes)?);
+                    out.text(&key(&mut bytes, &mut told)?);
                     out.raw(":");
                 }
                 break;
             }
             out.uncomma();
             out.raw(if last.is_object { "}" } else { "]" });
-            open.pop();
+            if open.pop().is_some_and(|ended| ended.is_namespace) {
+                told.0.pop();
+            }
             if !open.is_empty() {
                 out.raw(",");
             }
@@ -76,14 +136,17 @@ fn argument(bytes: &mut In<'_>, info: u8) -> Result<Option<u64>, Malformed> {
 }
 
 /// A whole value, or where a list or an object begins.
-fn value(bytes: &mut In<'_>, out: &mut Out) -> Result<Option<Open>, Malformed> {
+fn value(bytes: &mut In<'_>, out: &mut Out, told: &mut Told) -> Result<Option<Open>, Malformed> {
     let (mut at, mut head) = (bytes.at, bytes.byte()?);
-    // A tag says what the value stands for. But for those of numbers JSON has no place for that.
+    let mut is_namespace = false;
+    // A tag says what the value stands for. But for those above JSON has no place for that.
     while head >> 5 == 6 {
         let mut ahead = In { bytes: bytes.bytes, at: bytes.at };
         match argument(&mut ahead, head & 31)? {
-            Some(POSITIVE | NEGATIVE) if next_major(&ahead) == Some(2) => break,
-            Some(DECIMAL) => break,
+            Some(POSITIVE | NEGATIVE) if are_bytes_next(&ahead) => break,
+            Some(DECIMAL | TOLD) => break,
+            Some(SHARED) => return Err(Malformed::new(at, "a reference to a shared value")),
+            Some(NAMESPACE) => is_namespace = true,
             Some(_) => {}
             None => return Err(Malformed::new(at, "a length that is not there")),
         }
@@ -102,27 +165,31 @@ fn value(bytes: &mut In<'_>, out: &mut Out) -> Result<Option<Open>, Malformed> {
         (1, Some(number)) => out.raw(&(-1 - i128::from(number)).to_string()),
         (2, _) => {
             let held = chunks(bytes, 2, argument)?;
+            note(told, at, argument);
             out.text(&base64(&held));
         }
         (3, _) => {
             let held = chunks(bytes, 3, argument)?;
-            let text = String::from_utf8(held)
-                .map_err(|_| Malformed::new(at, "a text that is no UTF-8"))?;
-            out.text(&text);
+            note(told, at, argument);
+            out.text(&text(held, at)?);
         }
-        (4 | 5, left) => return Ok(Some(Open { is_object: major == 5, left })),
-        (6, Some(POSITIVE | NEGATIVE)) if next_major(bytes) == Some(2) => {
+        (4 | 5, left) => return Ok(Some(Open { is_object: major == 5, left, is_namespace })),
+        (6, Some(TOLD)) => match told.find(bytes)? {
+            (2, held) => out.text(&base64(held)),
+            (_, held) => out.text(&text(held.to_vec(), at)?),
+        },
+        (6, Some(POSITIVE | NEGATIVE)) if are_bytes_next(bytes) => {
             bytes.at = at;
-            out.raw(&integer(bytes)?);
+            out.raw(&integer(bytes, told)?);
         }
         (6, Some(DECIMAL)) => {
             let pair_at = bytes.at;
             if bytes.byte()? != 0x82 {
                 return Err(Malformed::new(pair_at, "a decimal that is no pair"));
             }
-            let exponent = integer(bytes)?.parse::<i32>().ok().and_then(i32::checked_neg);
+            let exponent = integer(bytes, told)?.parse::<i32>().ok().and_then(i32::checked_neg);
             let scale = exponent.ok_or_else(|| too_long(pair_at))?;
-            out.raw(&big::scaled(&integer(bytes)?, scale));
+            out.raw(&big::scaled(&integer(bytes, told)?, scale));
         }
         _ => return Err(Malformed::new(at, "a length that is not there")),
     }
@@ -134,18 +201,48 @@ fn next_major(bytes: &In<'_>) -> Option<u8> {
     bytes.bytes.get(bytes.at).map(|head| head >> 5)
 }
 
+/// Whether these are bytes, or a reference to some.
+fn are_bytes_next(bytes: &In<'_>) -> bool {
+    next_major(bytes) == Some(2) || is_told_next(bytes)
+}
+
+fn is_told_next(bytes: &In<'_>) -> bool {
+    bytes.bytes.get(bytes.at..).is_some_and(|rest| rest.starts_with(&[0xd8, TOLD as u8]))
+}
+
+/// Notes what was read at `at`, where it is one piece.
+fn note(told: &mut Told, at: usize, len: Option<u64>) {
+    if let Some(len) = len {
+        told.note(at, len);
+    }
+}
+
+fn text(held: Vec<u8>, at: usize) -> Result<String, Malformed> {
+    String::from_utf8(held).map_err(|_| Malformed::new(at, "a text that is no UTF-8"))
+}
+
 /// An integer of any size, as digits.
-fn integer(bytes: &mut In<'_>) -> Result<String, Malformed> {
+fn integer(bytes: &mut In<'_>, told: &mut Told) -> Result<String, Malformed> {
     let at = bytes.at;
     let head = bytes.byte()?;
     let said = argument(bytes, head & 31)?;
     match (head >> 5, said) {
         (0, Some(number)) => Ok(number.to_string()),
         (1, Some(number)) => Ok((-1 - i128::from(number)).to_string()),
-        (6, Some(tag @ (POSITIVE | NEGATIVE))) if next_major(bytes) == Some(2) => {
+        (6, Some(tag @ (POSITIVE | NEGATIVE))) if are_bytes_next(bytes) => {
+            let held_at = bytes.at;
             let head = bytes.byte()?;
-            let len = argument(bytes, head & 31)?;
-            let held = chunks(bytes, 2, len)?;
+            let said = argument(bytes, head & 31)?;
+            let held = if head >> 5 == 2 {
+                let held = chunks(bytes, 2, said)?;
+                note(told, held_at, said);
+                held
+            } else {
+                match told.find(bytes)? {
+                    (2, held) => held.to_vec(),
+                    _ => return Err(Malformed::new(held_at, "no integer")),
+                }
+            };
             let read = if tag == POSITIVE { big::of_bytes } else { big::below_zero };
             read(&held).ok_or_else(|| too_long(at))
         }
@@ -154,15 +251,20 @@ fn integer(bytes: &mut In<'_>) -> Result<String, Malformed> {
 }
 
 /// A key: a text; some writers have integers there, or text that they call bytes.
-fn key(bytes: &mut In<'_>) -> Result<String, Malformed> {
+fn key(bytes: &mut In<'_>, told: &mut Told) -> Result<String, Malformed> {
     let at = bytes.at;
     match next_major(bytes) {
-        Some(0 | 1) => integer(bytes),
+        Some(0 | 1) => integer(bytes, told),
         Some(major @ (2 | 3)) => {
             let head = bytes.byte()?;
             let len = argument(bytes, head & 31)?;
-            String::from_utf8(chunks(bytes, major, len)?)
-                .map_err(|_| Malformed::new(at, "a text that is no UTF-8"))
+            let held = chunks(bytes, major, len)?;
+            note(told, at, len);
+            text(held, at)
+        }
+        Some(6) if is_told_next(bytes) => {
+            bytes.take(2)?;
+            text(told.find(bytes)?.1.to_vec(), at)
         }
         _ => Err(Malformed::new(at, "a key that is no text")),
     }
@@ -279,7 +381,10 @@ fn long(out: &mut Vec<u8>, text: &str) {
         return;
     }
     head(out, 6, tag);
-    head(out, 2, bytes.len() as u64);
+    // Jackson takes the bytes for a number with its sign: a zero says that there is none.
+    let zero = bytes.first().filter(|first| **first >> 7 == 1).map(|_| 0);
+    head(out, 2, bytes.len() as u64 + u64::from(zero.is_some()));
+    out.extend(zero);
     out.extend_from_slice(&bytes);
 }
 
@@ -310,10 +415,76 @@ fn head(out: &mut Vec<u8>, major: u8, argument: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Encoding, to_json};
+    use super::super::{Encoding, of_json, to_json};
 
     fn read(bytes: &[u8]) -> String {
         String::from_utf8(to_json(Encoding::Cbor, bytes).expect("good")).expect("UTF-8")
+    }
+
+    /// Jackson and clients made of it read 3353998650045843694279729906065329 as a number below zero.
+    #[test]
+    fn a_long_integer_has_room_for_its_sign() {
+        let written = |text: &str| of_json(Encoding::Cbor, text.as_bytes()).expect("JSON");
+        let positive = written("3353998650045843694279729906065329");
+        assert_eq!(positive[..4], [0xc2, 0x4f, 0, 0xa5]);
+        assert_eq!(read(&positive), "3353998650045843694279729906065329");
+        let negative = written("-3353998650045843694279729906065329");
+        assert_eq!(negative[..4], [0xc3, 0x4f, 0, 0xa5]);
+        assert_eq!(read(&negative), "-3353998650045843694279729906065329");
+        assert_eq!(written("18446744073709551616")[..3], [0xc2, 0x49, 1]);
+    }
+
+    /// A text that was told before was read as the number of the reference.
+    #[test]
+    fn texts_that_were_told_before_are_read() {
+        let elephants = b"\xd9\x01\x00\xa1\x61a\x82\x68elephant\xd8\x19\x00";
+        assert_eq!(read(elephants), r#"{"a":["elephant","elephant"]}"#);
+        // The examples of the specification.
+        let rows = b"\xd9\x01\x00\x83\xa3\x44rank\x04\x45count\x19\x01\xa1\x44name\x48Cocktail\
+                     \xa3\xd8\x19\x02\x44Bath\xd8\x19\x01\x19\x01\x38\xd8\x19\x00\x04\
+                     \xa3\xd8\x19\x02\x44Food\xd8\x19\x01\x19\x02\xb3\xd8\x19\x00\x04";
+        let read_rows = read(rows);
+        assert_eq!(
+            read_rows,
+            r#"[{"rank":4,"count":417,"name":"Q29ja3RhaWw="},{"name":"QmF0aA==","count":312,"rank":4},{"name":"Rm9vZA==","count":691,"rank":4}]"#
+        );
+        let mut many = b"\xd9\x01\x00\x98\x1f".to_vec();
+        for text in ["111", "222", "333", "444", "555", "666", "777", "888", "999", "aaa", "bbb"] {
+            many.extend([0x43]);
+            many.extend(text.bytes());
+        }
+        many.extend(b"\x43ccc\x43ddd\x43eee\x44ffff\x43ggg\x43hhh\x43iii\x43jjj\x43kkk\x43lll");
+        many.extend(
+            b"\x43mmm\x43nnn\x43ooo\xd8\x19\x01\x43ppp\x44qqqq\xd8\x19\x17\xd8\x19\x18\x18",
+        );
+        many[4] = 0x1d;
+        // The 25th has three bytes: a reference to it would have four.
+        assert!(read(&many).ends_with(r#""b29v","MjIy","cHBw","cXFxcQ==","b29v","cXFxcQ=="]"#));
+        // A namespace of its own within another, and the other again behind it.
+        let nested =
+            b"\xd9\x01\x00\x85\x63aaa\xd8\x19\x00\xd9\x01\x00\x83\x63bbb\x63aaa\xd8\x19\x01\
+                       \xd9\x01\x00\x82\x63ccc\xd8\x19\x00\xd8\x19\x00";
+        assert_eq!(read(nested), r#"["aaa","aaa",["bbb","aaa","aaa"],["ccc","ccc"],"aaa"]"#);
+        // A text in pieces is not counted, a long integer's bytes are.
+        let pieces = b"\xd9\x01\x00\x84\x7f\x63aaa\x63bbb\xff\xc2\x49\x01\0\0\0\0\0\0\0\0\xc3\xd8\x19\x00\xd8\x19\x00";
+        assert_eq!(
+            read(pieces),
+            r#"["aaabbb",18446744073709551616,-18446744073709551617,"AQAAAAAAAAAA"]"#
+        );
+        for bad in [
+            &b"\xd8\x19\x00"[..],
+            b"\x82\x63aaa\xd8\x19\x00",
+            b"\xd9\x01\x00\x82\x63aaa\xd8\x19\x01",
+            b"\xd9\x01\x00\x82\x63aaa\xd8\x19\x20",
+            b"\xd9\x01\x00\x82\x63aaa\xd8\x19\x61a",
+            b"\xd9\x01\x00\x82\x62aa\xd8\x19\x00",
+            b"\xd9\x01\x00\x82\x63aaa\xc2\xd8\x19\x00",
+            b"\x82\xd9\x01\x00\x81\x63aaa\xd8\x19\x00",
+            b"\xa1\xd8\x19\x00\x01",
+            b"\xd8\x1c\x82\x01\xd8\x1d\x00",
+        ] {
+            assert!(to_json(Encoding::Cbor, bad).is_err(), "{bad:x?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! Always true
 //! 1. What is read is bounded: by the body's own size, by [`DEPTH_MAX`], and by the size of the JSON
-//!    that it becomes. Nothing is read twice: there are no aliases and no references beyond names.
+//!    that it becomes. There are no aliases, and no references but to names and texts.
 //! 2. Written and read again, a value is the same, but that numbers keep their value, not their
 //!    text: integers of any size exactly, numbers with a fraction as doubles.
 
@@ -28,7 +28,7 @@ pub const FLAT_MAX: usize = 200;
 /// JSON may be so many times as long as what it is made of: escapes are, at six bytes each.
 const GROWTH_MAX: usize = 8;
 
-/// The same of Smile, where two bytes may stand for a name of any length that was told before.
+/// The same of Smile and CBOR, where two or three bytes may stand for a text of any length that was told before.
 const SHARED_GROWTH_MAX: usize = 512;
 
 /// An encoding.
@@ -184,7 +184,8 @@ pub fn room(len: usize) -> usize {
 
 /// How much JSON a body may become that grows more than [`room`] allows; none where that is all.
 pub fn wide_room(encoding: Encoding, len: usize) -> Option<usize> {
-    (encoding == Encoding::Smile).then(|| len.saturating_mul(SHARED_GROWTH_MAX))
+    matches!(encoding, Encoding::Smile | Encoding::Cbor)
+        .then(|| len.saturating_mul(SHARED_GROWTH_MAX))
 }
 
 /// JSON that is being made.
