@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod aggs;
 pub mod ast;
 pub mod collect;

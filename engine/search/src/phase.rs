@@ -25,7 +25,7 @@ mod tally;
 use std::ops::Range;
 use std::sync::Arc;
 
-use env::budget::Lease;
+use env::budget::{Holder, Lease};
 use env::rising::Rising;
 use segment::Missing;
 
@@ -186,9 +186,12 @@ impl Slice {
         }
     }
 
-    /// The memory that aggregations may take.
+    /// The memory that aggregations may take, and texts by which hits are ordered.
     #[must_use]
     pub fn with_memory(mut self, lease: Lease) -> Self {
+        if let Keep::Sorted(sorter) = &mut self.keep {
+            sorter.set_lease(lease.of(Holder::Answers));
+        }
         if let Some(aggs) = &mut self.aggs {
             aggs.set_lease(lease);
         }
@@ -263,6 +266,14 @@ impl Slice {
             turn.resident = resident(part.segment);
             let done = self.advance(&plan, &mut turn)?;
             self.is_left |= turn.is_left;
+            if let Keep::Sorted(sorter) = &self.keep
+                && let Some(fault) = sorter.fault()
+            {
+                let _ = plan.trouble.set(fault.clone());
+                self.stop();
+                self.part = self.parts.len();
+                return Ok(Progress::Done);
+            }
             let part = &self.parts[self.part];
             let segment = &plan.view.segments[part.segment as usize].segment;
             if let Some(fault) = segment.fault() {
@@ -292,6 +303,7 @@ impl Slice {
             Keep::Sorted(sorter) if self.plan.bound.scores => Some(sorter.max_score()),
             _ => None,
         };
+        let mut texts = Memory::default();
         let hits = match std::mem::replace(&mut self.keep, Keep::Count) {
             Keep::Count => Vec::new(),
             Keep::Top(top) => top
@@ -304,6 +316,7 @@ impl Slice {
                     // Blocks of the last hits' terms may not be there: such hits are left out.
                     sorter.drop_unsettled();
                 }
+                texts = sorter.take_memory();
                 sorter.into_sorted()
             }
         };
@@ -316,6 +329,7 @@ impl Slice {
             timed_out: self.stopped,
             aggs: None,
             memory: Memory::default(),
+            texts,
         };
         if let Some(run) = self.aggs.take() {
             if self.aggs_count {

@@ -23,6 +23,11 @@ impl Memory {
         Self(taken.into_iter().map(Arc::new).collect())
     }
 
+    /// Holds this, too, where it is something.
+    pub fn hold(&mut self, taken: Option<Arc<Taken>>) {
+        self.0.extend(taken);
+    }
+
     /// Holds what another holds, too.
     pub fn join(&mut self, other: Self) {
         self.0.extend(other.0);
@@ -80,9 +85,20 @@ pub enum Key {
     /// The score.
     Score(f32),
     /// A keyword's bytes.
-    Term(Vec<u8>),
+    Term(Arc<[u8]>),
     /// Already text: a date with a format.
     Text(String),
+}
+
+impl Key {
+    /// What it takes beside itself.
+    pub fn held_bytes(&self) -> usize {
+        match self {
+            Self::Term(term) => term.len(),
+            Self::Text(text) => text.len(),
+            _ => 0,
+        }
+    }
 }
 
 /// A document of one shard that may become a hit.
@@ -115,8 +131,10 @@ pub struct Partial {
     pub timed_out: bool,
     /// What aggregations found, or why they cannot be answered; absent where none was asked for.
     pub aggs: Option<std::result::Result<crate::aggs::Partials, crate::Error>>,
-    /// The memory that it takes.
+    /// The memory that aggregations take.
     pub memory: Memory,
+    /// The memory that texts by which hits are ordered take.
+    pub texts: Memory,
 }
 
 /// So many keys of documents go in a moment: some 100 µs.

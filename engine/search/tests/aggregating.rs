@@ -51,6 +51,7 @@ fn value_of(out: &Out) -> json::Value {
         Out::Double(value) => (*value).into(),
         Out::Float(value) => (*value).into(),
         Out::Text(text) => json::Value::String(text.clone()),
+        Out::Term(bytes) => json::Value::String(String::from_utf8_lossy(bytes).into_owned()),
         Out::Json(value) => value.clone(),
         Out::List(list) => json::Value::Array(list.iter().map(value_of).collect()),
         Out::Object(fields) => object(fields),

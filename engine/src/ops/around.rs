@@ -13,29 +13,30 @@ use segment::View;
 
 use super::context::HeldShard;
 use super::failure;
-use super::search::{SEARCH, damaged};
+use super::search::{SEARCH, SearchReply, damaged};
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
 
 impl<E: Env> Core<E> {
-    /// Looks up the hits that stand for the same value as each of `hits`, in the views that these
+    /// Looks up the hits that stand for the same value as each hit of `reply`, in the views that these
     /// were found in.
     pub(super) async fn expand(
         self: &Rc<Self>,
         gate: &dyn Gate,
         held: &[HeldShard],
         request: &SearchRequest,
-        hits: &mut [Hit],
+        reply: &mut SearchReply,
         begin: Duration,
     ) -> Result<()> {
         let Some(collapse) = &request.collapse else { return Ok(()) };
         for inner in &collapse.inner_hits {
-            for hit in hits.iter_mut() {
+            for hit in reply.result.hits.iter_mut() {
                 let asked = Arc::new(of_group(request, &collapse.field, inner, hit));
                 // Boxed: this search never expands again, but its type could.
                 let run = self.run(gate, SEARCH, held, &asked, true, begin).await?;
                 let found = Box::pin(self.present(&asked, run, true, begin)).await?;
+                reply.more_memory.hold(found.memory);
                 let name = inner.name.clone().unwrap_or_else(|| collapse.field.clone());
                 hit.inner_hits.push((name, found.result.stay()));
             }

@@ -139,7 +139,7 @@ fn families(family: &Family, run: &Run) -> Vec<(Box<[u8]>, f32)> {
             NestedScore::Sum => scores.sum(),
             NestedScore::Avg => scores.sum::<f32>() / count as f32,
         };
-        found.push((id.into_boxed_slice(), score));
+        found.push(((*id).into(), score));
     }
     found
 }

@@ -50,7 +50,7 @@ fn explanation(why: &Explanation) -> usize {
 
 fn key(key: &Key) -> usize {
     match key {
-        Key::Term(bytes) => piece(bytes.capacity()),
+        Key::Term(bytes) => piece(bytes.len()),
         Key::Text(words) => text(words),
         Key::Null
         | Key::Long(_)
@@ -103,7 +103,7 @@ mod tests {
         let words = |count: usize| "x".repeat(count);
         let mut hit = Hit { index: words(100), id: Some(words(200)), ..Hit::default() };
         hit.source = Some(env::Bytes::from(vec![b'x'; 10_000]));
-        hit.sort = vec![Key::Term(vec![b'x'; 300]), Key::Long(1)];
+        hit.sort = vec![Key::Term(vec![b'x'; 300].into()), Key::Long(1)];
         hit.fields = vec![(words(400), vec![words(500), words(600)])];
         hit.highlight = vec![(words(700), vec![words(800)])];
         let texts = 100 + 200 + 10_000 + 300 + 400 + 500 + 600 + 700 + 800;

@@ -263,7 +263,7 @@ impl<E: Env> Core<E> {
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &shards, begin).await?;
         let mut reply = self.bring(asked, run, begin).await?;
-        self.expand(gate, &shards, &request, &mut reply.result.hits, begin).await?;
+        self.expand(gate, &shards, &request, &mut reply, begin).await?;
         reply.pit_id = Some(pit.id);
         Ok(reply)
     }

@@ -103,8 +103,8 @@ pub struct SearchReply {
     pub pit_id: Option<String>,
     /// The memory that the hits take.
     pub memory: Option<Arc<Taken>>,
-    /// The memory that aggregations take.
-    pub aggs_memory: Memory,
+    /// The memory that aggregations take, and hits inside of hits.
+    pub more_memory: Memory,
 }
 
 /// Answer of a count.
@@ -131,7 +131,7 @@ pub(super) struct Run {
     /// The memory that aggregations take.
     memory: Memory,
     /// The memory that what was found takes, until its hits are brought.
-    ranks: Option<Taken>,
+    ranks: (Option<Taken>, Memory),
 }
 
 impl Run {
@@ -240,7 +240,7 @@ impl<E: Env> Core<E> {
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &held, begin).await?;
         let mut reply = self.bring(asked, run, begin).await?;
-        self.expand(gate, &held, &request, &mut reply.result.hits, begin).await?;
+        self.expand(gate, &held, &request, &mut reply, begin).await?;
         Ok(reply)
     }
 
@@ -379,11 +379,12 @@ impl<E: Env> Core<E> {
         }
         drop(plans);
         let mut partials = Partial::all_leaving(Vec::with_capacity(found.len()));
-        let mut memory = Memory::default();
+        let (mut memory, mut texts) = (Memory::default(), Memory::default());
         for (at, found) in found {
             match found {
                 Ok(mut partial) => {
                     memory.join(std::mem::take(&mut partial.memory));
+                    texts.join(std::mem::take(&mut partial.texts));
                     partials.push((at, partial.stay()));
                 }
                 Err(damage) => {
@@ -443,6 +444,7 @@ impl<E: Env> Core<E> {
         let merged = self.merged(request, partials).await?;
         let aggs = self.reduce(request, found, &targets).await?;
         let reduce_phases = request.reduce_phases(targets.len() as u32);
+        let ranks = (ranks, texts);
         Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })
     }
 

@@ -92,6 +92,7 @@ pub async fn aggregations(
             Out::Double(value) => writer.f64(value),
             Out::Float(value) => writer.f32(value),
             Out::Text(text) => writer.str(&text),
+            Out::Term(bytes) => writer.str(&String::from_utf8_lossy(&bytes)),
             Out::Json(value) => writer.value(&value),
             Out::List(list) => {
                 open.push(Open::List(list.into_iter()));

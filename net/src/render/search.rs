@@ -339,7 +339,7 @@ mod tests {
             scroll_id: None,
             pit_id: None,
             memory: None,
-            aggs_memory: Default::default(),
+            more_memory: Default::default(),
             profile: Vec::new(),
             suggest: Vec::new(),
             result: SearchResult {
@@ -400,7 +400,7 @@ mod tests {
                 Key::Double(1e10),
                 Key::Double(f64::INFINITY),
                 Key::Float(0.5),
-                Key::Term(b"x".to_vec()),
+                Key::Term(b"x".to_vec().into()),
                 Key::Null,
                 Key::Text("2024".into()),
             ],

@@ -572,7 +572,7 @@ impl Scope<'_, '_> {
                 let number = value.text().parse::<f64>();
                 Key::Double(number.map_err(|_| Error::number(value.text()))?)
             }
-            (_, Form::Bytes) => Key::Bytes(source::term_of(value.text(), source)?),
+            (_, Form::Bytes) => Key::Bytes(source::term_of(value.text(), source)?.into()),
             (_, Form::Ip) => {
                 let address = source::address(value.text()).ok_or_else(bad)?;
                 Key::Bytes(address.as_slice().into())

@@ -81,6 +81,11 @@ impl Format {
         }
     }
 
+    /// Terms are shown otherwise than they are kept.
+    pub fn is_of_terms(&self) -> bool {
+        matches!(self, Self::Terms(_))
+    }
+
     /// Bytes.
     pub fn bytes(&self, value: &[u8]) -> String {
         match self {

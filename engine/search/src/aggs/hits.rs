@@ -143,7 +143,14 @@ impl Collector for Best {
                 sorter.into_sorted()
             };
             let each = size_of::<Ranked>() + self.order.keys.len() * size_of::<SortKey>();
+            let texts: usize =
+                ranked.iter().flat_map(|one| &one.keys).map(SortKey::held_bytes).sum();
             account.grow(size_of::<Vec<Ranked>>() + LIST_BYTES + ranked.len() * each);
+            account.grow(texts);
+            if account.fault().is_some() {
+                // Nothing of it will be told.
+                return Ok(true);
+            }
             self.ranked.push(ranked);
             self.settled += 1;
         }
@@ -169,7 +176,7 @@ impl Collector for Best {
                         hits,
                     })
                 }
-                Some(metrics) => Partial::TopMetrics(metrics.of(list)?),
+                Some(metrics) => Partial::TopMetrics(metrics.of(list, account)?),
             });
         }
         Ok(out)
@@ -177,9 +184,12 @@ impl Collector for Best {
 }
 
 impl Metrics {
-    fn of(&mut self, list: Vec<Ranked>) -> segment::Result<Vec<TopMetric>> {
+    fn of(&mut self, list: Vec<Ranked>, account: &mut Account) -> segment::Result<Vec<TopMetric>> {
         let mut out = Vec::with_capacity(list.len());
         for ranked in list {
+            if account.fault().is_some() {
+                break;
+            }
             let mut metrics = Vec::with_capacity(self.parts.len());
             for (part, format) in &mut self.parts {
                 let mut value = None;
@@ -187,7 +197,11 @@ impl Metrics {
                     value.get_or_insert(raw);
                 });
                 metrics.push(match value {
-                    Some(raw) => Some((part.key(raw)?, format.clone())),
+                    Some(raw) => {
+                        let key = part.key(raw)?;
+                        account.grow(key.held_bytes());
+                        Some((key, format.clone()))
+                    }
                     None => None,
                 });
             }

@@ -16,7 +16,7 @@
 //! Always true
 //! 1. A collector keeps something for each bucket above it, numbered densely; buckets of two
 //!    segments meet only as keys, when partials are merged.
-//! 2. Memory is counted where it grows (`collect::Account`); beyond its limit the search is refused.
+//! 2. Memory is counted where it grows (`Account`); beyond its limit the search is refused.
 
 pub mod auto;
 pub mod background;

@@ -271,13 +271,22 @@ pub enum Key {
     Unsigned(u64),
     /// A double.
     Double(f64),
-    /// A term, an address.
-    Bytes(Box<[u8]>),
+    /// A term, an address; buckets of several owners share it, and what is shown of them.
+    Bytes(Arc<[u8]>),
     /// Several.
-    List(Box<[Key]>),
+    List(Arc<[Key]>),
 }
 
 impl Key {
+    /// What it takes beside itself.
+    pub fn held_bytes(&self) -> usize {
+        match self {
+            Self::Null | Self::Long(_) | Self::Unsigned(_) | Self::Double(_) => 0,
+            Self::Bytes(bytes) => bytes.len(),
+            Self::List(keys) => keys.iter().map(|key| size_of::<Self>() + key.held_bytes()).sum(),
+        }
+    }
+
     /// Keys in a total order: no value first, numbers by value, then terms, then lists.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {

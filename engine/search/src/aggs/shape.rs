@@ -36,6 +36,8 @@ pub enum Out {
     Float(f32),
     /// Text.
     Text(String),
+    /// The term that is a bucket's key, which it shares.
+    Term(Arc<[u8]>),
     /// What the request gave.
     Json(json::Value),
     /// Several.
@@ -266,10 +268,18 @@ fn sort_key(key: &SortKey, format: &Format) -> Out {
         SortKey::Double(value) => Out::Double(*value),
         SortKey::Float(value) => Out::Double(f64::from(*value)),
         SortKey::Score(value) => Out::Double(f64::from(*value)),
-        SortKey::Term(bytes) => Out::Text(format.bytes(bytes)),
+        SortKey::Term(bytes) => term(bytes, format),
         SortKey::Text(text) => Out::Text(text.clone()),
         #[allow(unreachable_patterns)]
         _ => Out::Null,
+    }
+}
+
+/// A term: no copy where it is shown as it is kept.
+fn term(bytes: &Arc<[u8]>, format: &Format) -> Out {
+    match format {
+        Format::Ip | Format::Terms(_) => Out::Text(format.bytes(bytes)),
+        _ => Out::Term(Arc::clone(bytes)),
     }
 }
 
@@ -287,7 +297,7 @@ fn key_shown(key: &Key, format: &Format) -> Out {
             Format::Raw => Out::Double(*value),
             format => Out::Text(format.double(*value)),
         },
-        Key::Bytes(bytes) => Out::Text(format.bytes(bytes)),
+        Key::Bytes(bytes) => term(bytes, format),
         Key::List(_) => Out::Null,
     }
 }
@@ -298,6 +308,7 @@ fn out_text(out: &Out) -> String {
         Out::Unsigned(value) => value.to_string(),
         Out::Double(value) => json::number::double_to_string(*value),
         Out::Text(text) => text.clone(),
+        Out::Term(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Out::Bool(value) => value.to_string(),
         _ => "null".to_owned(),
     }
@@ -536,7 +547,7 @@ fn one_bucket(
                 Key::Long(value) => (Out::Long(*value), format.long(*value)),
                 Key::Unsigned(value) => (Out::Unsigned(*value), value.to_string()),
                 Key::Double(value) => (Out::Double(*value), format.double(*value)),
-                Key::Bytes(bytes) => (Out::Text(format.bytes(bytes)), String::new()),
+                Key::Bytes(bytes) => (term(bytes, format), String::new()),
                 Key::Null | Key::List(_) => (Out::Null, String::new()),
             };
             let text = (!format.is_raw() && !matches!(bucket.key, Key::Bytes(_)))

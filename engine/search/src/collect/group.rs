@@ -33,8 +33,15 @@ pub(super) struct Terms {
     column: columns::Ordinals,
     reader: DictionaryReader,
     known: Map<u32, Arc<[u8]>>,
+    known_bytes: usize,
     trouble: Trouble,
 }
+
+/// Terms that were read are remembered up to so many bytes.
+const KNOWN_BYTES_MAX: usize = 1 << 20;
+
+/// What one of them takes beside its bytes.
+const TERM_BYTES: usize = 64;
 
 /// What reads the groups of a segment; a document of several values is the search's `trouble`.
 pub(super) fn grouper(collapse: &Collapse, segment: &Segment, trouble: &Trouble) -> Grouper {
@@ -52,8 +59,19 @@ pub(super) fn grouper(collapse: &Collapse, segment: &Segment, trouble: &Trouble)
             column: column.clone(),
             reader: column.terms(),
             known: Map::default(),
+            known_bytes: 0,
             trouble,
         })),
+    }
+}
+
+impl Group {
+    /// What it takes beside itself.
+    pub(super) fn held_bytes(&self) -> usize {
+        match self {
+            Self::Term(term) => term.len(),
+            Self::None | Self::Number(_) => 0,
+        }
     }
 }
 
@@ -71,7 +89,7 @@ impl Grouper {
                 column.first(DocId(doc)).map_or(Group::None, Group::Number)
             }
             Self::Terms(terms) => {
-                let Terms { column, reader, known, trouble } = &mut **terms;
+                let Terms { column, reader, known, known_bytes, trouble } = &mut **terms;
                 let Some(rank) = column.first(DocId(doc)) else { return Group::None };
                 if !column.is_single() {
                     check(column.last(DocId(doc)) != Some(rank), doc, trouble);
@@ -81,6 +99,11 @@ impl Grouper {
                 }
                 let Ok(term) = reader.term(rank) else { return Group::None };
                 let term: Arc<[u8]> = term.into();
+                *known_bytes += TERM_BYTES + term.len();
+                if *known_bytes > KNOWN_BYTES_MAX {
+                    known.clear();
+                    *known_bytes = TERM_BYTES + term.len();
+                }
                 known.insert(rank.get(), Arc::clone(&term));
                 Group::Term(term)
             }

@@ -58,6 +58,16 @@ pub(super) enum Made {
     Text(Arc<[u8]>),
 }
 
+impl Made {
+    /// What its text takes.
+    fn text_bytes(&self) -> usize {
+        match self {
+            Self::Number(_) => 0,
+            Self::Text(text) => text.len(),
+        }
+    }
+}
+
 /// Takes a number.
 fn take_number(_: &mut Heap, value: Value) -> Result<Made, Fault> {
     Ok(Made::Number(script::arith::double(value)))
@@ -151,6 +161,7 @@ pub(super) fn reader(key: &Key, plan: &Plan, number: u32, target: u32) -> Reader
             };
             // Hits were found: they may be seen, and live.
             let runner = Runner::new(Arc::clone(&key.script), segment, None, None, take);
+            let runner = runner.weighed_by(Made::text_bytes);
             let trouble = Arc::clone(&plan.trouble);
             Reader::Script { runner: Box::new(runner), key: key.clone(), trouble, docs: Vec::new() }
         }

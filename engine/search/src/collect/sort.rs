@@ -10,6 +10,7 @@
 //! 1. Hits come in the order of their places; of equal keys the one that came first stays.
 //! 2. The root of the heap is the worst hit kept.
 
+mod held;
 mod order;
 mod settle;
 
@@ -26,6 +27,7 @@ use super::read::{
     self, Children, Looking, Made, Reader, Scratch, directed, first_bounds, inside, known_number,
     missing_value, number, rank, reader, unknown_number,
 };
+use crate::account::Account;
 use crate::iter::{Turn, WINDOW, bits, window_of};
 use crate::plan::order::{Key, MissingTerm, Order, Place, Source};
 use crate::plan::weigh::Plan;
@@ -52,6 +54,12 @@ struct Entry {
 }
 
 impl Entry {
+    /// What its texts take.
+    fn text_bytes(&self) -> usize {
+        let terms = self.terms.iter().flatten().map(|term| term.len());
+        terms.sum::<usize>() + self.group.held_bytes()
+    }
+
     /// In the order of the keys. Two terms that the segment at hand lacks may share a number; then
     /// their bytes decide.
     fn compare(&self, other: &Self, keys: &[Key]) -> Ordering {
@@ -99,6 +107,12 @@ pub struct Sorter {
     grouper: Grouper,
     /// Values that some hit kept stands for.
     groups: Set<Group>,
+    /// Texts of the hits that are kept, and how many of them are paid for.
+    text_bytes: usize,
+    paid_bytes: usize,
+    /// Texts that scripts made of the documents of one window, at most.
+    made_bytes: usize,
+    account: Account,
     scratch: Scratch,
 }
 
@@ -124,6 +138,10 @@ impl Sorter {
             max_score: f32::NAN,
             grouper: Grouper::Nothing,
             groups: Set::default(),
+            text_bytes: 0,
+            paid_bytes: 0,
+            made_bytes: 0,
+            account: Account::new(None),
             scratch: Scratch::default(),
         }
     }
@@ -154,33 +172,6 @@ impl Sorter {
             Source::Script(key) => key.kind != ScriptKind::Number,
             _ => false,
         })
-    }
-
-    /// Runs the scripts for hits of one window, before they are offered; false where it must wait.
-    pub fn run_scripts(&mut self, found: &[u32], scores: &[f32], turn: &mut Turn<'_>) -> bool {
-        for (reader, children) in self.readers.iter_mut().zip(&self.children) {
-            let Reader::Script { runner, trouble, docs, .. } = reader else { continue };
-            if trouble.get().is_some() {
-                continue;
-            }
-            let ready = match children {
-                None => runner.prepare(found, scores, turn),
-                Some(children) => {
-                    docs.clear();
-                    let inside = |doc: &u32| children.of(*doc, |child| Some(child.get()));
-                    docs.extend(found.iter().flat_map(inside));
-                    runner.prepare(docs, &[], turn)
-                }
-            };
-            if !ready {
-                return false;
-            }
-            let failed = runner.results().iter().flatten().find_map(|it| it.as_ref().err());
-            if let Some(error) = failed {
-                let _ = trouble.set(error.clone());
-            }
-        }
-        true
     }
 
     /// Some key is the score.
@@ -368,6 +359,7 @@ impl Sorter {
 
     /// Forgets hits whose terms were not read: a deadline came between.
     pub fn drop_unsettled(&mut self) {
+        // Nothing is taken after it: what the others hold stays counted.
         self.heap.retain(|entry| entry.settled);
     }
 
@@ -396,6 +388,9 @@ impl Sorter {
 
     /// Takes a document whose first key may be good enough.
     fn take(&mut self, doc: u32, first: i64, score: f32) {
+        if self.account.is_over() {
+            return;
+        }
         self.scratch.keys.clear();
         self.scratch.keys.push(first);
         for at in 1..self.readers.len() {
@@ -443,11 +438,13 @@ impl Sorter {
         if self.heap.len() == self.limit && self.keys.collapse.is_some() {
             self.groups.remove(&self.heap[0].group);
         }
+        self.hold(entry.text_bytes());
         if self.heap.len() < self.limit {
             self.heap.push(entry);
             let last = self.heap.len() - 1;
             sift_up(&mut self.heap, last, &self.keys.keys);
         } else {
+            self.text_bytes = self.text_bytes.saturating_sub(self.heap[0].text_bytes());
             self.heap[0] = entry;
             sift_down(&mut self.heap, 0, &self.keys.keys);
         }
@@ -460,6 +457,8 @@ impl Sorter {
         };
         let order = entry.compare(&self.heap[at], &self.keys.keys);
         if order == Ordering::Less {
+            self.text_bytes = self.text_bytes.saturating_sub(self.heap[at].text_bytes());
+            self.hold(entry.text_bytes());
             self.heap[at] = entry;
             // It is better than before, so those below may be worse.
             sift_down(&mut self.heap, at, &self.keys.keys);

@@ -3,6 +3,7 @@
 //! Always true: hits come in the request's order; among equals by target, segment, document.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use base::hash::Set;
 use base::number::Number;
@@ -90,7 +91,7 @@ fn keep_first_of_each(all: &mut Vec<Winner>) {
 enum Value {
     None,
     Number(i64),
-    Term(Vec<u8>),
+    Term(Arc<[u8]>),
 }
 
 /// What of a count is told.

@@ -118,10 +118,10 @@ pub(super) fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
             Place::Number(sortable::from_f64(*value))
         }
         (Source::Script(scripted), Last::Term(term)) if scripted.kind != ScriptKind::Number => {
-            Place::Term(Some(term.as_slice().into()))
+            Place::Term(Some((**term).into()))
         }
         (Source::Script(_), Last::Null) => Place::Term(None),
-        (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some(term.as_slice().into())),
+        (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some((**term).into())),
         (Source::Ordinals(_), Last::Null) => Place::Term(None),
         _ => {
             return Err(Error::illegal("a page cannot go on after a hit of another kind of field"));

@@ -22,6 +22,9 @@ const OPERATION: usize = 3;
 /// What a document costs beside the operations.
 const DOCUMENT: usize = 16;
 
+/// So much of results is made at once, before its caller counts it.
+const RESULTS_BYTES_AT_ONCE: usize = 256 << 10;
+
 /// Makes of what a script gave what its caller needs.
 pub type Take<T> = fn(&mut Heap, Value) -> Result<T, Fault>;
 
@@ -54,6 +57,9 @@ pub struct Runner<T> {
     seen: Vec<bool>,
     is_seen: bool,
     results: Vec<Option<Result<T, Error>>>,
+    /// What a result takes beside itself, and what all of them do.
+    weigh: fn(&T) -> usize,
+    results_bytes: usize,
     /// Operations that the document at hand has taken; absent: it was not begun.
     taken: Option<i64>,
     /// The documents that stand for those asked about, each once, and what was found out of them.
@@ -88,6 +94,8 @@ impl<T> Runner<T> {
             seen: Vec::new(),
             is_seen: false,
             results: Vec::new(),
+            weigh: |_| 0,
+            results_bytes: 0,
             taken: None,
             roots: Vec::new(),
             root_matches: Vec::new(),
@@ -100,6 +108,19 @@ impl<T> Runner<T> {
     pub fn with_source(mut self, visible: Option<Arc<json::fields::Fields>>) -> Self {
         self.host = self.host.with_source(visible);
         self
+    }
+
+    /// Results take so much beside themselves: [`Runner::prepare`] also waits for its caller to count them
+    /// ([`Runner::results_bytes`]).
+    #[must_use]
+    pub fn weighed_by(mut self, weigh: fn(&T) -> usize) -> Self {
+        self.weigh = weigh;
+        self
+    }
+
+    /// What the results at hand take beside themselves.
+    pub fn results_bytes(&self) -> usize {
+        self.results_bytes
     }
 
     /// The documents asked about last.
@@ -134,9 +155,10 @@ impl<T> Runner<T> {
             self.is_seen = true;
         }
         let begun = self.results.len();
+        let most = self.results_bytes + RESULTS_BYTES_AT_ONCE;
         while self.results.len() < self.docs.len() {
             // One document at least: whoever asks may have spent a whole turn before, each time.
-            if turn.is_over() && self.results.len() > begun {
+            if turn.is_over() && self.results.len() > begun || self.results_bytes > most {
                 return false;
             }
             let at = self.results.len();
@@ -147,7 +169,10 @@ impl<T> Runner<T> {
             let score = scores.get(at).copied().unwrap_or(0.0);
             let input = self.inputs.get(at).cloned();
             match self.run(self.docs[at], f64::from(score), input.as_ref(), turn) {
-                Ok(Some(value)) => self.results.push(Some(Ok(value))),
+                Ok(Some(value)) => {
+                    self.results_bytes += (self.weigh)(&value);
+                    self.results.push(Some(Ok(value)));
+                }
                 Ok(None) => return false,
                 Err(fault) => self.results.push(Some(Err(fails(&self.bound, fault)))),
             }
@@ -170,6 +195,7 @@ impl<T> Runner<T> {
         self.docs.clear();
         self.docs.extend_from_slice(docs);
         self.results.clear();
+        self.results_bytes = 0;
         (self.is_seen, self.taken) = (false, None);
         self.seen.clear();
         self.roots.clear();

@@ -22,7 +22,7 @@ impl<E: Env> Core<E> {
             mut merged,
             mut aggs,
             mut profile,
-            memory: aggs_memory,
+            memory: more_memory,
             ranks,
         } = run;
         let asked: Vec<u32> = {
@@ -159,7 +159,7 @@ impl<E: Env> Core<E> {
             scroll_id: None,
             pit_id: None,
             memory: memory.map(Arc::new),
-            aggs_memory,
+            more_memory,
         })
     }
 }

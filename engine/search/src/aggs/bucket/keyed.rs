@@ -27,6 +27,12 @@ const COUNT_BYTES: usize = 2 * size_of::<u64>();
 /// What an allocation takes beyond its bytes, about.
 const ALLOCATION_BYTES: usize = 16;
 
+/// Counts what a key takes, which is there so often; whether there is room for it.
+fn has_room(key: &Key, copies: usize, account: &mut Account) -> bool {
+    account.grow(key.held_bytes().saturating_mul(copies));
+    account.fault().is_none()
+}
+
 /// Says which keys documents have.
 pub trait Keys: Send {
     /// Keys lie from 0 to below this; 0: anywhere.
@@ -65,6 +71,11 @@ pub trait Keys: Send {
     fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
         let _ = (keys, turn);
         Ok(true)
+    }
+
+    /// Keys are shown once more, their parts joined.
+    fn are_joined(&self) -> bool {
+        false
     }
 
     /// A key as it is merged; `None` where it does not count after all. Keys rise from call to call.
@@ -345,11 +356,16 @@ impl<K: Keys> Collector for Keyed<K> {
             list.list.reserve_exact(len);
             list.other = others;
         }
+        let copies = self.copies();
         let mut current: Option<(i64, Option<Key>)> = None;
         for bucket in order {
             let (owner, raw) = self.slots.buckets[bucket as usize];
             if current.as_ref().is_none_or(|(known, _)| *known != raw) {
-                current = Some((raw, self.keys.key(raw)?));
+                let key = self.keys.key(raw)?;
+                if key.as_ref().is_some_and(|key| !has_room(key, copies, account)) {
+                    break;
+                }
+                current = Some((raw, key));
             }
             let Some((_, Some(key))) = &current else { continue };
             lists[owner as usize].list.push(Bucket {
@@ -361,7 +377,7 @@ impl<K: Keys> Collector for Keyed<K> {
         }
         let always = self.keys.always()?;
         for buckets in &mut lists {
-            self.fill(buckets, &always)?;
+            self.fill(buckets, &always, account)?;
             reduce::sort_by_key(&mut buckets.list);
             self.keys.cut(&mut buckets.list);
         }
@@ -393,14 +409,30 @@ impl<K: Keys> Keyed<K> {
         account.grow(self.slots.grown() + (self.slots.len() - before) * COUNT_BYTES);
     }
 
+    /// How often the bytes of a key are there at once: in its buckets, where what is shown shares them, and
+    /// as text where they are shown otherwise.
+    fn copies(&self) -> usize {
+        let is_text = self.shape.formats.iter().any(Format::is_of_terms);
+        1 + usize::from(is_text) + usize::from(self.keys.are_joined())
+    }
+
     /// Adds the buckets that are there even without documents.
-    fn fill(&mut self, buckets: &mut Buckets, always: &[i64]) -> segment::Result<()> {
+    fn fill(
+        &mut self,
+        buckets: &mut Buckets,
+        always: &[i64],
+        account: &mut Account,
+    ) -> segment::Result<()> {
         if always.is_empty() {
             return Ok(());
         }
+        let copies = self.copies();
         let mut missing = Vec::new();
         for key in always {
             if let Some(key) = self.keys.key(*key)? {
+                if !has_room(&key, copies, account) {
+                    break;
+                }
                 missing.push(Bucket {
                     key,
                     subs: buckets.empty.as_ref().clone(),

@@ -67,6 +67,6 @@ impl Keys for ByMade {
     }
 
     fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
-        Ok(Some(Key::Bytes(self.words[key as usize].clone())))
+        Ok(Some(Key::Bytes((*self.words[key as usize]).into())))
     }
 }

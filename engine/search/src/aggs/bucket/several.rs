@@ -192,6 +192,10 @@ impl Keys for Several {
         Ok(turn.is_ready())
     }
 
+    fn are_joined(&self) -> bool {
+        self.page.is_none()
+    }
+
     fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
         let combination = self.combinations[key as usize].clone();
         let mut parts = Vec::with_capacity(combination.len());

@@ -179,6 +179,6 @@ impl Keys for ByWord {
     }
 
     fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
-        Ok(Some(Key::Bytes(self.words[key as usize].clone())))
+        Ok(Some(Key::Bytes((*self.words[key as usize]).into())))
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
     let group = order.collapse.as_ref().map(|_| match &entry.group {
         Group::None => result::Key::Null,
         Group::Number(number) => result::Key::Long(*number),
-        Group::Term(term) => result::Key::Term(term.to_vec()),
+        Group::Term(term) => result::Key::Term(Arc::clone(term)),
     });
     order
         .keys
@@ -73,7 +73,7 @@ pub(super) fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
                 Source::Numeric(numeric) => numeric.comparable(value),
                 Source::Script(script) if script.kind != ScriptKind::Number => {
                     match &entry.terms[at] {
-                        Some(term) => result::Key::Term(term.to_vec()),
+                        Some(term) => result::Key::Term(Arc::clone(term)),
                         None => result::Key::Null,
                     }
                 }
@@ -81,7 +81,7 @@ pub(super) fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
                     result::Key::Double(sortable::to_f64(value))
                 }
                 Source::Ordinals(_) => match &entry.terms[at] {
-                    Some(term) => result::Key::Term(term.to_vec()),
+                    Some(term) => result::Key::Term(Arc::clone(term)),
                     None => result::Key::Null,
                 },
             }

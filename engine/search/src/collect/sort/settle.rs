@@ -5,6 +5,10 @@ use super::*;
 impl Sorter {
     /// Reads the terms of a hit of the segment at hand; false where it must wait.
     pub(super) fn settle(&mut self, entry: usize, turn: &mut Turn<'_>) -> segment::Result<bool> {
+        if self.account.is_over() {
+            // Nothing of it will be told.
+            return Ok(false);
+        }
         for at in 0..self.readers.len() {
             let Reader::Ordinals { column, within, key } = &mut self.readers[at] else { continue };
             let doc = DocId(self.heap[entry].doc);
@@ -25,7 +29,12 @@ impl Sorter {
                 }
             }
             turn.spend(16);
-            self.heap[entry].terms[at] = Some(reader.term(rank)?.into());
+            let term: Arc<[u8]> = reader.term(rank)?.into();
+            let bytes = term.len();
+            let before = self.heap[entry].terms[at].replace(term);
+            // It waited for the term of another key, and comes again.
+            self.text_bytes = self.text_bytes.saturating_sub(before.map_or(0, |term| term.len()));
+            self.hold(bytes);
         }
         self.heap[entry].settled = true;
         Ok(true)

@@ -1,0 +1,139 @@
+//! Long terms are paid for before they are copied: as keys of buckets, and as what hits are ordered by.
+
+mod support;
+
+use std::sync::Arc;
+
+use env::budget::{Budget, Lease};
+use search::aggs::Reducer;
+use search::dsl::parse_search;
+use search::phase::{Progress, Shared, Slice};
+use search::plan::Plan;
+use search::result::Partial;
+use support::corpus::{Corpus, Doc};
+use support::run::plan;
+
+const MIB: usize = 1 << 20;
+
+/// Documents of one different term each, of so many bytes.
+const DOCS: usize = 200;
+const TERM_BYTES: usize = 20_000;
+
+fn corpus(segments: usize) -> Corpus {
+    let doc = |number: usize| Doc {
+        id: format!("d{number}"),
+        n: vec![number as i64 % 3],
+        tags: vec![Box::leak(format!("{number:0>TERM_BYTES$}").into_boxed_str())],
+        ..Doc::default()
+    };
+    let each = DOCS / segments;
+    Corpus::of((0..segments).map(|at| (at * each..(at + 1) * each).map(doc).collect()).collect())
+}
+
+fn planned(corpus: &Corpus, body: &str) -> Arc<Plan> {
+    let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+    plan(&request, &corpus.mapping, &corpus.view(false))
+}
+
+/// What one slice of all finds.
+fn found(plan: &Arc<Plan>, lease: Lease) -> Partial {
+    let shared = Arc::new(Shared::default());
+    let mut slice = Slice::new(Arc::clone(plan), plan.cut(1).remove(0), shared).with_memory(lease);
+    loop {
+        match slice.step(4096).expect("a whole segment") {
+            Progress::Done => return slice.finish(),
+            Progress::More => {}
+            Progress::Missing(mut missing) => missing.fetch(),
+        }
+    }
+}
+
+/// Three thousand keys of 30,000 letters took 230 MiB of 128, and then were refused; four searches at once for the
+/// ten most frequent of them took 403.
+#[test]
+fn keys_of_buckets_are_paid_for_before_they_are_copied() {
+    let corpus = corpus(4);
+    for agg in [
+        r#"{"terms":{"field":"tags","size":10000}}"#,
+        r#"{"terms":{"field":"tags","size":10}}"#,
+        r#"{"terms":{"field":"n"},"aggs":{"b":{"terms":{"field":"tags","size":10000}}}}"#,
+        r#"{"composite":{"size":10000,"sources":[{"s":{"terms":{"field":"tags"}}}]}}"#,
+        r#"{"multi_terms":{"size":10000,"terms":[{"field":"tags"},{"field":"n"}]}}"#,
+        r#"{"rare_terms":{"field":"tags","max_doc_count":10}}"#,
+        r#"{"terms":{"field":"n","size":10},"aggs":{"b":{"top_hits":{"size":100,"sort":["tags"]}}}}"#,
+        r#"{"top_metrics":{"metrics":{"field":"tags"},"sort":{"n":"asc"},"size":100}}"#,
+    ] {
+        let body = format!(r#"{{"size":0,"aggs":{{"a":{agg}}}}}"#);
+        let plan = planned(&corpus, &body);
+        let little = Budget::new(MIB);
+        let refused = found(&plan, little.lease()).aggs.expect("asked for");
+        let error = refused.expect_err("it is too much");
+        assert!(error.to_string().contains("Data too large"), "{agg}: {error}");
+
+        let much = found(&plan, Budget::new(64 * MIB).lease());
+        much.aggs.expect("asked for").expect("it is enough");
+        let least = if agg.contains("top_metrics") { 100 } else { DOCS } * TERM_BYTES;
+        assert!(much.memory.bytes() >= least, "{agg}: {} bytes", much.memory.bytes());
+    }
+}
+
+/// Of the one segment there is the best are known by number: no other key is copied.
+#[test]
+fn the_few_best_of_a_segment_are_chosen_before_their_keys_are_copied() {
+    let plan = planned(&corpus(1), r#"{"size":0,"aggs":{"a":{"terms":{"field":"tags"}}}}"#);
+    let found = found(&plan, Budget::new(4 * MIB).lease());
+    found.aggs.expect("asked for").expect("it is enough");
+    assert!(found.memory.bytes() < DOCS * TERM_BYTES / 2, "{} bytes", found.memory.bytes());
+}
+
+/// What is shown shares the bytes of the key.
+#[test]
+fn a_key_is_shown_without_a_copy() {
+    use search::aggs::shape::Out;
+    let body = r#"{"size":0,"aggs":{"a":{"terms":{"field":"tags","size":3}}}}"#;
+    let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+    let plan = planned(&corpus(1), body);
+    let partials = found(&plan, Budget::new(64 * MIB).lease()).aggs.expect("asked for");
+    let mut reducer = Reducer::new(&request.aggs);
+    reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
+    let shown = reducer.finish(65_536).expect("few enough").expect("one shard");
+    fn terms(out: &Out, seen: &mut usize) {
+        match out {
+            Out::Term(bytes) => *seen += usize::from(bytes.len() == TERM_BYTES),
+            Out::Text(text) => assert!(text.len() < TERM_BYTES),
+            Out::List(list) => list.iter().for_each(|out| terms(out, seen)),
+            Out::Object(fields) => fields.iter().for_each(|(_, out)| terms(out, seen)),
+            _ => {}
+        }
+    }
+    let mut seen = 0;
+    shown.iter().for_each(|(_, out)| terms(out, &mut seen));
+    assert_eq!(seen, 3);
+}
+
+/// Two pages of ten thousand, ordered by a keyword of 30,000 letters, took 218 MiB of 128.
+#[test]
+fn what_hits_are_ordered_by_is_paid_for_before_it_is_copied() {
+    for segments in [1, 4] {
+        let corpus = corpus(segments);
+        for body in [
+            r#"{"size":10000,"sort":["tags"]}"#,
+            r#"{"size":10000,"sort":["n","_doc"],"collapse":{"field":"tags"}}"#,
+            r#"{"size":10000,"collapse":{"field":"tags"}}"#,
+        ] {
+            let plan = planned(&corpus, body);
+            found(&plan, Budget::new(MIB).lease());
+            let error = plan.trouble.get().expect("it is too much").to_string();
+            assert!(error.contains("Data too large"), "{body}: {error}");
+
+            let plan = planned(&corpus, body);
+            let much = found(&plan, Budget::new(64 * MIB).lease());
+            assert_eq!((much.hits.len(), plan.trouble.get()), (DOCS, None), "{body}");
+            assert!(much.texts.bytes() >= DOCS * TERM_BYTES, "{body}: {}", much.texts.bytes());
+        }
+        // Ten of them are few, whatever is passed over.
+        let plan = planned(&corpus, r#"{"size":10,"sort":[{"tags":"desc"}]}"#);
+        let few = found(&plan, Budget::new(4 * MIB).lease());
+        assert_eq!((few.hits.len(), plan.trouble.get()), (10, None));
+    }
+}
