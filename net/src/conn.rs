@@ -43,6 +43,7 @@ mod waits;
 use std::cell::Cell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -79,6 +80,7 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         left: Rc::default(),
         shown: Rc::default(),
         out: Vec::new(),
+        out_memory: Vec::new(),
         head_began: None,
         refused: None,
         timer: None,
@@ -107,6 +109,9 @@ const COME: Duration = Duration::from_millis(100);
 
 /// What a connection's place in memory holds of its buffers, as [`CONNECTION_BYTES`] was measured.
 const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
+
+/// One part in so many: where less memory is free, no answers pile up.
+const SHORT_PART: usize = 4;
 
 /// An answer of more bytes goes elsewhere when it is written: a core is not held to give its pages back.
 const LARGE_BYTES: usize = 1 << 20;
@@ -154,6 +159,8 @@ struct Connection<T, E: Env, S> {
     /// Somebody who has shown who it is waits for an answer.
     shown: Rc<Cell<bool>>,
     out: Vec<u8>,
+    /// What was taken for answers in it.
+    out_memory: Vec<Arc<Taken>>,
     /// When the head that is not yet complete began.
     head_began: Option<Duration>,
     /// Once a message was refused, nothing after it is read.
@@ -392,14 +399,15 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 return self.write(body, uncounted).await;
             }
             self.out.extend_from_slice(&reply.body);
+            self.out_memory.extend(reply.memory.take());
         }
         if self.out.len() > self.write_bytes() { self.write_out().await } else { Ok(()) }
     }
 
-    /// Answers are gathered up to this, and written in such pieces; fewer wait where memory is scarce, for some of
-    /// what they hold is not counted before they are written.
+    /// Answers are gathered up to this, and written in such pieces; fewer wait where memory goes short, so that who
+    /// does not read leaves some of it to others.
     fn write_bytes(&self) -> usize {
-        let is_free = self.is_used && !self.door.room.lease().is_scarce();
+        let is_free = self.is_used && !self.door.room.lease().is_below(SHORT_PART);
         if is_free { WRITE_BYTES } else { STRANGER_WRITE_BYTES }
     }
 
@@ -408,7 +416,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             return Ok(());
         }
         let mut out = std::mem::take(&mut self.out);
-        let written = self.write(&out, out.capacity()).await;
+        let memory = std::mem::take(&mut self.out_memory);
+        let counted = memory.iter().map(|memory| memory.bytes()).sum();
+        let written = self.write(&out, out.capacity().saturating_sub(counted)).await;
+        drop(memory);
         out.clear();
         // A large answer was the exception: what each connection keeps is many times that.
         if out.capacity() <= BUFFER_BYTES_MIN {

@@ -13,10 +13,10 @@ use crate::reply::Reply;
 
 /// An answer of so many bytes is copied by workers where it grows out of its place: to copy it takes a core longer
 /// than it may be held.
-const MOVED_BYTES: usize = 1 << 20;
+pub(super) const MOVED_BYTES: usize = 1 << 20;
 
 /// Room for what is written between two pauses.
-const ROOM_BYTES: usize = 256 << 10;
+pub(super) const ROOM_BYTES: usize = 256 << 10;
 
 /// A place for an answer that repeats so many bytes.
 pub(super) fn place(bytes: usize) -> Vec<u8> {

@@ -47,6 +47,7 @@ mod template;
 mod update;
 mod vectors;
 pub mod watched;
+mod written;
 
 use engine::Result;
 use env::Env;

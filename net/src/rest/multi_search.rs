@@ -12,7 +12,7 @@ use env::{Bytes, Clock, Env, Spawn};
 use json::{Value, Writer};
 use mapping::types::boolean;
 
-use super::long_answer;
+use super::written::Writing;
 use crate::call::Call;
 use crate::fail;
 use crate::render::search::{self as render, Manner};
@@ -90,8 +90,8 @@ pub(super) async fn multi_search_by<E: Env>(
     let took = call.core.env().clock().monotonic().saturating_sub(begin);
     let hits = replies.iter().flatten().filter_map(|reply| reply.memory.as_ref());
     // The answer repeats them.
-    let room = call.core.room("fetched_hits", hits.map(|memory| memory.bytes()).sum())?;
-    Ok(answer(call, took, (replies, room.bytes()), total_as_int).await.counted(room))
+    let bytes = hits.map(|memory| memory.bytes()).sum();
+    answer(call, took, (replies, bytes), total_as_int).await
 }
 
 /// What is written around an error, at most.
@@ -102,12 +102,11 @@ async fn answer<E: Env>(
     took: Duration,
     (replies, bytes): (Vec<Result<SearchReply>>, usize),
     total_as_int: bool,
-) -> Reply {
+) -> Result<Reply> {
     let node = call.core.shared().config.info.id.as_str();
     // It was looked at when the request was routed.
     let typed_keys = call.params.flag("typed_keys", false).unwrap_or(false);
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    let pause = async |written| long_answer::pause(call.core.env(), written).await;
     let told = |error: &Error| {
         let mut text = Vec::new();
         fail::whole(&mut Writer::new(&mut text), error, call.trace);
@@ -117,7 +116,8 @@ async fn answer<E: Env>(
         replies.into_iter().map(|reply| reply.map_err(|error| told(&error))).collect();
     let errors = replies.iter().filter_map(|reply| reply.as_ref().err());
     let bytes = errors.fold(bytes, |bytes, (_, text)| bytes + ERROR_BYTES + text.len());
-    let mut body = long_answer::place(bytes);
+    let (writing, mut body) = Writing::begin(call, bytes)?;
+    let pause = async |written| writing.pause(written).await;
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_u64("took", took.as_millis() as u64);
     writer.key("responses").begin_array();
@@ -136,7 +136,7 @@ async fn answer<E: Env>(
         call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_array().end_object();
-    Reply::json(200, body)
+    writing.end(200, body)
 }
 
 /// Reads the pairs of lines.

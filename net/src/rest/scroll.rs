@@ -8,7 +8,7 @@ use env::Env;
 use json::Value;
 
 use super::document::preference;
-use super::long_answer;
+use super::written::Writing;
 use crate::call::Call;
 use crate::fail;
 use crate::params;
@@ -31,13 +31,12 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     // The answer repeats the hits.
     let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
-    let room = call.core.room("fetched_hits", bytes)?;
-    let mut body = long_answer::place(bytes);
+    let (writing, mut body) = Writing::begin(call, bytes)?;
     let node = call.core.shared().config.info.id.as_str();
     let manner = Manner { total_as_int, typed_keys: false, node, trace: call.trace };
-    let pause = async |written| long_answer::pause(call.core.env(), written).await;
+    let pause = async |written| writing.pause(written).await;
     render::answer(&mut json::Writer::new(&mut body), reply, manner, &pause).await;
-    Ok(Reply::json(200, body).counted(room))
+    writing.end(200, body)
 }
 
 /// `DELETE /_search/scroll`, `/_search/scroll/{scroll_id}`.

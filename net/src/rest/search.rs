@@ -7,7 +7,7 @@ use env::{Bytes, Env};
 use search::dsl::{COUNT_PARAMS, SEARCH_PARAMS};
 
 use super::document::preference;
-use super::long_answer;
+use super::written::Writing;
 use crate::call::Call;
 use crate::fail;
 use crate::render::search::{self as render, Manner};
@@ -33,14 +33,13 @@ pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> 
     let reply = call.core.search(call.gate, &request).await?;
     // The answer repeats the hits.
     let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
-    let room = call.core.room("fetched_hits", bytes)?;
-    let mut body = long_answer::place(bytes);
+    let (writing, mut body) = Writing::begin(call, bytes)?;
     let node = call.core.shared().config.info.id.as_str();
     let typed_keys = call.params.flag("typed_keys", false)?;
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    let pause = async |written| long_answer::pause(call.core.env(), written).await;
+    let pause = async |written| writing.pause(written).await;
     render::answer(&mut json::Writer::new(&mut body), reply, manner, &pause).await;
-    Ok(Reply::json(200, body).counted(room))
+    writing.end(200, body)
 }
 
 /// `GET|POST /_count`, `/{index}/_count`.

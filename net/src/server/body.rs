@@ -30,8 +30,12 @@ const INLINE_BYTES_MAX: usize = 128 * 1024;
 /// Answers below this are not packed: the head is longer.
 const PACK_BYTES_MIN: usize = 512;
 
-/// Bodies and answers below this are not counted.
+/// Bodies of documents below this are not counted: they are gone again at once.
 const COUNTED_BYTES_MIN: usize = 64 * 1024;
+
+/// Smaller ones that are not: a body becomes no tree to speak of, and an answer waits in the place of its connection
+/// for a client that reads, or does not.
+const SMALL_BYTES_MAX: usize = 4 * 1024;
 
 /// Answers below this are laid out as they are.
 const LAID_OUT_BYTES_MIN: usize = 4 * 1024;
@@ -190,7 +194,8 @@ impl<E: Env> Inner<E> {
         Ok(Bytes::from(json))
     }
 
-    /// Memory for what a large body becomes when it is read. Small ones are gone again at once. What the shards
+    /// Memory for what a body becomes when it is read, and until it is answered: three thousand clauses of 57 KB are
+    /// megabytes, and hundreds of them wait beside each other. What the shards
     /// will need for a bulk is taken with it, and given: many that come together would else all be read, and then
     /// all be refused. One that is alone need not have that before.
     pub(super) async fn room_to_read(
@@ -199,13 +204,13 @@ impl<E: Env> Inner<E> {
         body: &Bytes,
         memory: &mut Option<Memory>,
     ) -> Result<Option<Taken>> {
-        if body.len() < COUNTED_BYTES_MIN {
+        let (value_bytes, free_bytes) = match FAMILIES[family] {
+            "bulk" | "document" => (DOCUMENT_VALUE_BYTES, COUNTED_BYTES_MIN),
+            _ => (TREE_VALUE_BYTES, SMALL_BYTES_MAX),
+        };
+        if body.len() < free_bytes {
             return Ok(None);
         }
-        let value_bytes = match FAMILIES[family] {
-            "bulk" | "document" => DOCUMENT_VALUE_BYTES,
-            _ => TREE_VALUE_BYTES,
-        };
         let values = self.count(body, |byte| matches!(byte, b',' | b':' | b'[' | b'{')).await;
         let bytes = body.len().saturating_add(values.saturating_mul(value_bytes));
         let Some(own) = memory.as_mut().filter(|own| own.may_grow(bytes)) else {
@@ -242,7 +247,7 @@ impl<E: Env> Inner<E> {
         count
     }
 
-    /// Memory for a large answer until the client has taken it, beside what was taken when it was made. Where
+    /// Memory for an answer until the client has taken it, beside what was taken when it was made. Where
     /// something was written, that is told in any case.
     pub(super) async fn room_to_send(
         &self,
@@ -251,7 +256,7 @@ impl<E: Env> Inner<E> {
         method: Method,
     ) -> Result<()> {
         let bytes = reply.body.capacity();
-        if bytes < COUNTED_BYTES_MIN {
+        if bytes < SMALL_BYTES_MAX {
             reply.memory = None;
             return Ok(());
         }

@@ -57,6 +57,7 @@ mod left_open;
 mod lent;
 mod letting_in;
 mod limited;
+mod long_keys;
 mod lost;
 mod made_long;
 mod meaning;
