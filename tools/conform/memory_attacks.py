@@ -469,6 +469,73 @@ def templates(run):
     return spread(run, [("POST", "/_render/template", body), ("POST", "/big/_search/template", body), ("POST", "/_render/template", loop)] * 8)
 
 
+# Long keys, and answers that nobody reads
+
+
+def long_keys(run):
+    """Buckets and hits by 3,000 keywords of 30,000 letters (90 MB)."""
+    fields = {"k": {"type": "keyword"}, "g": {"type": "keyword"}}
+    run.wire().ask("PUT", "/attacked-keys", {"settings": {"refresh_interval": "-1"}, "mappings": {"properties": fields}})
+    rng = random.Random(3)
+    for _ in range(30):
+        docs = [json.dumps({"k": rng.randbytes(15_000).hex(), "g": [str(n) for n in range(5)]}) for _ in range(100)]
+        body = "".join(f'{{"index":{{}}}}\n{doc}\n' for doc in docs).encode()
+        for _ in range(200):
+            if run.wire().ask("POST", "/attacked-keys/_bulk?filter_path=errors", body, ND).body == b'{"errors":false}':
+                break
+            time.sleep(0.1)
+    for order in ("_refresh", "_flush"):
+        run.wire().ask("POST", f"/attacked-keys/{order}")
+    by_key = {"terms": {"field": "k", "size": 60_000}}
+    aggs = [
+        by_key,
+        {"terms": {"field": "k"}},
+        {"terms": {"field": "g"}, "aggs": {"b": by_key}},
+        {**by_key, "aggs": {"t": {"top_hits": {"size": 1, "sort": [{"k": "desc"}]}}}},
+        {"composite": {"size": 60_000, "sources": [{"a": {"terms": {"field": "k"}}}]}},
+        {"multi_terms": {"terms": [{"field": "k"}, {"field": "g"}], "size": 60_000}},
+        {"rare_terms": {"field": "k", "max_doc_count": 100}},
+        {"significant_terms": {"field": "k", "min_doc_count": 1, "size": 60_000}},
+        {"top_metrics": {"metrics": {"field": "k"}, "sort": {"k": "asc"}, "size": 10}},
+    ]
+    bodies = [{"size": 0, "aggs": {"a": agg}} for agg in aggs]
+    bodies.append({"size": 10_000, "_source": False, "sort": ["k"]})
+    bodies.append({"size": 10_000, "_source": False, "docvalue_fields": ["k"]})
+    bodies.append({"size": 10_000, "collapse": {"field": "k", "inner_hits": {"name": "x", "size": 10}}})
+    found = Counter()
+    for body in bodies:
+        found += spread(run, [search(body, "/attacked-keys/_search")] * 6, 6)
+    return found
+
+
+def many_requests_unread(run):
+    """Searches one behind the other on each of 400 connections, which read nothing."""
+    page = json.dumps({"query": {"match": {"text": "word1 word2"}}, "size": 100})
+    clauses = '{"query":{"bool":{"should":[' + '{"term":{"n":1}},' * 3_000 + '{"term":{"n":2}}]}}}'
+    head = f"POST /big/_search HTTP/1.1\r\nHost: h\r\nAuthorization: {run.keys['attacker']}\r\nContent-Type: application/json\r\n"
+    pages, dear = ((f"{head}Content-Length: {len(body)}\r\n\r\n{body}" * times).encode() for body, times in ((page, 2_000), (clauses, 60)))
+    lines = []
+    for number in range(400):
+        try:
+            line = socket.create_connection(run.place, timeout=2)
+        except OSError:
+            break
+        line.setblocking(False)
+        lines.append([line, pages if number % 2 else dear, 0])
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        for one in lines:
+            line, text, sent = one
+            try:
+                one[2] += line.send(text[sent : sent + 65_536])
+            except OSError:
+                pass
+        time.sleep(0.01)
+    for line, _, _ in lines:
+        line.close()
+    return Counter()
+
+
 ALL = {
     name.replace("_", " "): attack
     for name, attack in list(globals().items())
