@@ -60,15 +60,13 @@ const IN_TIME: &str = "the [return_200_for_cluster_health_timeout] parameter is 
 
 /// `GET /_cluster/health`, `/_cluster/health/{index}`.
 pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let level = call.params.text("level").unwrap_or("cluster").to_ascii_lowercase();
-    let level = level.as_str();
-    if !["cluster", "indices", "shards"].contains(&level) {
+    let asked = call.params.text("level").unwrap_or("cluster");
+    let levels = ["cluster", "indices", "shards"];
+    let Some(level) = levels.into_iter().find(|level| level.eq_ignore_ascii_case(asked)) else {
         return Err(Error::illegal_argument(format!(
-            "No enum constant org.elasticsearch.action.admin.cluster.health.\
-             ClusterHealthRequest.Level.{}",
-            level.to_uppercase()
+            "level parameter must be one of [cluster] or [indices] or [shards] but was [{asked}]"
         )));
-    }
+    };
     let wait = wait(call)?;
     // Of names some of which are missing, the others' figures are told.
     let base = IndicesOptions {
@@ -215,6 +213,11 @@ fn wait<E: Env>(call: &Call<'_, E>) -> Result<HealthWait> {
 fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<HealthWait> {
     let flagged = |name: &str| call.params.text(name).map_or(Ok(false), flag);
     wait.no_initializing = flagged("wait_for_no_initializing_shards")?;
+    if call.params.text("wait_for_relocating_shards").is_some() {
+        return Err(Error::illegal_argument(
+            "wait_for_relocating_shards has been removed, use wait_for_no_relocating_shards [true/false] instead",
+        ));
+    }
     wait.timeout_ms = match call.params.text("timeout") {
         None => TIMEOUT_MS,
         Some(text) => time_ms("timeout", text)?.unwrap_or(u64::from(u32::MAX)),
@@ -237,7 +240,8 @@ fn one_fits(text: &str) -> Result<bool> {
         ("<", "lt(", |count| 1 < count),
     ];
     let number = |digits: &str| {
-        digits.trim().parse::<i32>().map(i64::from).map_err(|_| {
+        // As Java does: a blank is no part of a number.
+        digits.parse::<i32>().map(i64::from).map_err(|_| {
             Error::new(400, "number_format_exception", format!("For input string: \"{digits}\""))
         })
     };
@@ -268,7 +272,7 @@ mod tests {
         ] {
             assert_eq!(one_fits(text), Ok(fits), "{text}");
         }
-        for none in ["many", "99999999999", ">=99999999999"] {
+        for none in ["many", "99999999999", ">=99999999999", ">= 1", " 1", "ge( 1)"] {
             let error = one_fits(none).expect_err(none);
             assert_eq!(error.kind, "number_format_exception", "{none}");
         }

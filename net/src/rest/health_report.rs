@@ -69,9 +69,8 @@ pub(super) async fn report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let size = match call.params.int("size")? {
         None => RESOURCES_MAX,
-        Some(size) => usize::try_from(size).map_err(|_| {
-            Error::illegal_argument("The size parameter must be a positive integer")
-        })?,
+        Some(size) => usize::try_from(size)
+            .map_err(|_| Error::validation(&["The size parameter must be a positive integer"]))?,
     };
     let verbose = call.params.text("verbose").map_or(Ok(true), flag)?;
     let all =

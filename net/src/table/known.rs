@@ -374,6 +374,7 @@ pub(super) const HEALTH: &[Known] = &[
     own("wait_for_nodes"),
     flag("wait_for_no_initializing_shards"),
     flag("wait_for_no_relocating_shards").idle(),
+    own("wait_for_relocating_shards"),
     own("wait_for_status"),
 ];
 
