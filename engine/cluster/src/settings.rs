@@ -24,7 +24,7 @@ mod values;
 
 pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check, check_by};
-pub(crate) use check::{check_text, no_text, similarity};
+pub(crate) use check::{check_text, no_text};
 pub use door::plain;
 pub use read::{flatten, prefixed};
 pub(crate) use values::{Share, addresses, fraction as fraction_as, takes_sizes};

@@ -43,6 +43,19 @@ fn wrong_values_are_named_in_elasticsearchs_words() {
         "unknown setting [index.number_of_shard] did you mean [index.number_of_shards]?"
     );
     assert_eq!(
+        refusal(r#"{"blocks.foo":1}"#),
+        "unknown setting [index.blocks.foo] did you mean any of [index.blocks.read, index.blocks.write]?"
+    );
+    assert_eq!(refusal(r#"{"store.type":"zz"}"#), "Unknown store type [zz]");
+    for (name, least) in
+        [("search.idle.after", "0m"), ("unassigned.node_left.delayed_timeout", "0ms")]
+    {
+        assert_eq!(
+            refusal(&format!(r#"{{"{name}":"-1s"}}"#)),
+            format!("failed to parse value [-1s] for setting [index.{name}], must be >= [{least}]")
+        );
+    }
+    assert_eq!(
         refusal(r#"{"foo":1}"#),
         "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings"
     );
@@ -72,6 +85,11 @@ fn what_is_no_number_of_a_setting_is_told_as_java_reads_it() {
         let reason = format!("Failed to parse value [{text}] for setting [index.{name}]");
         let told = refused(&format!(r#"{{"{name}":{value}}}"#));
         assert_eq!(told, (reason, Some(text.to_owned())), "{name}: {value}");
+    }
+    for name in ["refresh_interval", "translog.sync_interval"] {
+        let (reason, number) = refused(&format!(r#"{{"{name}":"1.5s"}}"#));
+        assert_eq!(reason, "failed to parse [1.5s], fractional time values are not supported");
+        assert_eq!(number.as_deref(), Some("1.5"));
     }
     for (text, reason) in [
         (

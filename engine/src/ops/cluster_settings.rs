@@ -8,7 +8,7 @@ use json::Value;
 
 use super::deprecated;
 use crate::core::Core;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::index::block::{self, Level};
 
@@ -21,6 +21,8 @@ pub struct NewClusterSettings {
     unblocks: bool,
     /// Sizes of numbers that are not whole.
     fractions: Vec<(String, String)>,
+    /// A name with a star elsewhere than at its end takes nothing back.
+    wrong: Option<Error>,
 }
 
 impl NewClusterSettings {
@@ -38,7 +40,16 @@ impl NewClusterSettings {
         let unblocks = block::unblocks_cluster(changes);
         let given = layers.iter().flatten().map(|(name, value)| (name.as_str(), value));
         let fractions = deprecated::fractions(given, cluster::cluster_settings::fraction);
-        Ok(Self { persistent, transient, unblocks, fractions })
+        let titled = ["persistent", "transient"].into_iter().zip(&layers);
+        let wrong = titled
+            .flat_map(|(title, layer)| layer.iter().map(move |change| (title, change)))
+            .find(|(_, (name, value))| {
+                value.is_null() && name.contains('*') && !name.ends_with('*')
+            })
+            .map(|(title, (name, _))| {
+                Error::illegal_argument(format!("{title} setting [{name}], not recognized"))
+            });
+        Ok(Self { persistent, transient, unblocks, fractions, wrong })
     }
 }
 
@@ -54,9 +65,12 @@ impl<E: Env> Core<E> {
         new: NewClusterSettings,
     ) -> Result<()> {
         gate.cluster("cluster:admin/settings/update")?;
-        let NewClusterSettings { persistent, transient, unblocks, fractions } = new;
+        let NewClusterSettings { persistent, transient, unblocks, fractions, wrong } = new;
         if !unblocks {
             block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        }
+        if let Some(wrong) = wrong {
+            return Err(wrong);
         }
         let rules = Rules::Now;
         self.done(Command::PutClusterSettings { persistent, transient, rules }).await?;

@@ -164,8 +164,17 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         Type::Bool if text != "true" && text != "false" => {
             Err(Error::argument(boolean::neither(text)))
         }
-        Type::Time { never } => match units::time(name, text).map_err(Error::argument)? {
-            None if !never => Err(values::too_small(name, text, "0s")),
+        Type::Time { never } => match values::time(name, text)? {
+            // Nothing, in the unit in which Elasticsearch says so.
+            None if !never => Err(values::too_small(
+                name,
+                text,
+                match name {
+                    "index.search.idle.after" => "0m",
+                    "index.unassigned.node_left.delayed_timeout" => "0ms",
+                    _ => "0s",
+                },
+            )),
             // Only -1 itself stands for never: a second below zero is less than that millisecond.
             None if values::is_below_minus_one(text) => Err(values::too_small(name, text, "-1")),
             _ => Ok(()),
@@ -211,6 +220,7 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 "No enum constant org.elasticsearch.index.mapper.Mapper.SourceKeepMode.{}",
                 text.to_uppercase()
             ),
+            "index.store.type" => format!("Unknown store type [{text}]"),
             "index.store.fs.fs_lock" => {
                 format!("unrecognized [{name}] \"{text}\": must be native or simple")
             }
@@ -276,16 +286,21 @@ fn check_expand(name: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The refusal of an unknown setting, with the nearest known name where one is near.
+/// The refusal of an unknown setting, with the known names that are near, the nearest first.
 fn unknown(name: &str) -> Error {
-    let near = TABLE
+    let mut near: Vec<(f64, &str)> = TABLE
         .iter()
         .map(|known| (similarity(name, known.name), known.name))
         .filter(|(score, _)| *score > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    Error::argument(match near {
-        Some((_, near)) => format!("unknown setting [{name}] did you mean [{near}]?"),
-        None => format!(
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let near: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
+    Error::argument(match near.as_slice() {
+        [one] => format!("unknown setting [{name}] did you mean [{one}]?"),
+        [_, _, ..] => {
+            format!("unknown setting [{name}] did you mean any of [{}]?", near.join(", "))
+        }
+        [] => format!(
             "unknown setting [{name}] please check that any required plugins are installed, or \
              check the breaking changes documentation for removed settings"
         ),
@@ -293,7 +308,7 @@ fn unknown(name: &str) -> Error {
 }
 
 /// One less the edit distance over the longer length, as Lucene's spell checker scores.
-pub(crate) fn similarity(a: &str, b: &str) -> f64 {
+fn similarity(a: &str, b: &str) -> f64 {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let longest = a.len().max(b.len());
     if longest == 0 || longest > 512 {

@@ -1,6 +1,8 @@
 //! Values of settings that have a form of their own: times and sizes with a bound, levels, watermarks,
 //! shares of memory, rates. In Elasticsearch's words where they are wrong.
 
+use std::time::Duration;
+
 use base::units;
 use json::Value;
 
@@ -20,8 +22,18 @@ pub(super) fn is_below_minus_one(text: &str) -> bool {
     matches!(unit.trim().to_ascii_lowercase().as_str(), "s" | "m" | "h" | "d")
 }
 
+/// A time, with the number that is none of whole units as the cause.
+pub(super) fn time(name: &str, text: &str) -> Result<Option<Duration>> {
+    units::time(name, text).map_err(|reason| {
+        let plain = text.trim().to_ascii_lowercase();
+        let number = plain.trim_end_matches(|char: char| char.is_ascii_alphabetic()).trim();
+        let is_fraction = reason.ends_with("fractional time values are not supported");
+        Error::Argument { reason, number: is_fraction.then(|| number.to_owned()) }
+    })
+}
+
 pub(super) fn time_from(name: &str, text: &str, least: &str) -> Result<()> {
-    let time = units::time(name, text).map_err(Error::argument)?;
+    let time = time(name, text)?;
     let bound = units::time(name, least).unwrap_or_default();
     if time < bound { Err(too_small(name, text, least)) } else { Ok(()) }
 }
