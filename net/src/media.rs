@@ -10,7 +10,9 @@ use std::borrow::Cow;
 
 use engine::{Error, Result};
 
+use crate::fail;
 use crate::format::Encoding;
+use crate::reply::Reply;
 
 /// What the answer is to be written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +93,27 @@ fn parse(value: &str) -> Option<Type> {
         }
     }
     Some(Type { name, compatible })
+}
+
+/// How a body is written; or the answer to one of a type that is not read.
+pub fn encoding_of(head: &http::Head, body: &[u8]) -> Result<std::result::Result<Encoding, Reply>> {
+    if body.is_empty() {
+        return Ok(Ok(Encoding::Json));
+    }
+    let value = head.text("content-type");
+    match check_body(value) {
+        Ok(encoding) => Ok(Ok(encoding)),
+        Err(Unfit::Missing) => Ok(Err(fail::plain(406, "Content-Type header is missing"))),
+        Err(Unfit::Unsupported) => {
+            let value = value.unwrap_or_default();
+            let sentence = format!("Content-Type header [{value}] is not supported");
+            Ok(Err(fail::plain(406, &sentence)))
+        }
+        Err(Unfit::Malformed) => {
+            let value = value.unwrap_or_default();
+            Err(malformed("Content-Type", &format!("invalid media type [{value}]")))
+        }
+    }
 }
 
 /// How a body of this type is written: JSON (or lines of JSON), or one of its kin.

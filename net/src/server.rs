@@ -20,7 +20,6 @@ use env::turns::{Crowded, Lane, WAIT_MAX};
 use env::{Bytes, Clock, Env, Stream};
 use http::{Fault, Method, Target};
 
-use self::body::encoding_of;
 use crate::admit::{self, Caller, Security};
 use crate::audit::{self, Noted};
 use crate::call::Call;
@@ -566,7 +565,7 @@ impl<E: Env> Inner<E> {
         self.router.complete(route, &mut path, &params);
         let body = self.plain_body(head, body, &mut memory).await?;
         let room = self.room_to_read(route.family(), &body, &mut memory).await?;
-        let body = match encoding_of(head, &body)? {
+        let body = match media::encoding_of(head, &body)? {
             Ok(Encoding::Json) => body,
             Ok(Encoding::Yaml | Encoding::Cbor) if route.api.takes_lines() => {
                 look.filter.clear();

@@ -144,6 +144,27 @@ impl Scope {
             _ => self == other,
         }
     }
+
+    /// What both hold, where the names of one lie within those of the other; none where neither's do, though some
+    /// name may fit both: that grants less.
+    pub fn shared(&self, other: &Self) -> Option<Self> {
+        let (Self::Index { pattern, action }, Self::Index { pattern: others, action: of_other }) =
+            (self, other)
+        else {
+            return (self == other).then(|| self.clone());
+        };
+        let names = match (holds_pattern(pattern, others), holds_pattern(others, pattern)) {
+            (true, _) => others,
+            (false, true) => pattern,
+            (false, false) => return None,
+        };
+        let action = match (action.covers(*of_other), of_other.covers(*action)) {
+            (true, _) => *of_other,
+            (false, true) => *action,
+            (false, false) => return None,
+        };
+        Some(Self::Index { pattern: names.clone(), action })
+    }
 }
 
 /// Is this a legal pattern of index names?
@@ -196,6 +217,23 @@ pub fn stored(words: &[String]) -> Vec<Scope> {
 /// Does the list hold each of the others?
 pub fn holds_all(own: &[Scope], wanted: &[Scope]) -> bool {
     wanted.iter().all(|wanted| own.iter().any(|own| own.holds(wanted)))
+}
+
+/// What the scopes have in common with a ceiling: each that lies within it, and of another the parts that do.
+pub fn cut(scopes: &[Scope], ceiling: &[Scope]) -> Vec<Scope> {
+    let mut left: Vec<Scope> = Vec::with_capacity(scopes.len());
+    for scope in scopes {
+        if ceiling.iter().any(|own| own.holds(scope)) {
+            left.push(scope.clone());
+            continue;
+        }
+        for part in ceiling.iter().filter_map(|own| own.shared(scope)) {
+            if left.len() < ENTRIES_MAX && !left.iter().any(|known| known.holds(&part)) {
+                left.push(part);
+            }
+        }
+    }
+    left
 }
 
 /// The same without what another one of them holds anyway: each thing once.
@@ -304,6 +342,41 @@ pub fn keeps_back(asked: &[String], granted: &[String]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lies_beyond_a_ceiling_is_cut_away() {
+        let list = |text: &str| match text {
+            "" => Vec::new(),
+            text => parse_list(text).expect(text),
+        };
+        for (scopes, ceiling, left) in [
+            ("index:a-*:read index:a-1:read", "index:*:all", "index:a-*:read index:a-1:read"),
+            ("index:a-*:read index:a-*:write", "index:a-*:read", "index:a-*:read"),
+            ("index:a-*:read", "index:a-1:read index:b:read", "index:a-1:read"),
+            ("index:a-*:all", "index:*:read index:a-1:write", "index:a-*:read index:a-1:write"),
+            ("index:a-*:all", "index:a-1:write index:a-1:create", "index:a-1:write"),
+            ("index:*-1:read", "index:a-*:read", ""),
+            ("index:a:read", "index:a:write", ""),
+            ("self cluster:monitor", "cluster:monitor", "cluster:monitor"),
+        ] {
+            assert_eq!(list_text(&cut(&list(scopes), &list(ceiling))), left, "{scopes} {ceiling}");
+        }
+        // Whatever is left lies in both.
+        let all = ["*", "a*", "*a", "a-*", "a-1", "b"];
+        let actions = ["read", "create", "write", "manage", "all"];
+        let every: Vec<Scope> = all
+            .iter()
+            .flat_map(|name| actions.map(|action| format!("index:{name}:{action}")))
+            .map(|text| Scope::parse(&text).expect("a scope"))
+            .collect();
+        for own in &every {
+            for other in &every {
+                let Some(part) = own.shared(other) else { continue };
+                assert!(own.holds(&part) && other.holds(&part), "{own} {other} {part}");
+                assert_eq!(other.shared(own), Some(part));
+            }
+        }
+    }
 
     #[test]
     fn scopes_are_read_as_they_are_written() {

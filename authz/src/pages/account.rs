@@ -196,7 +196,7 @@ fn secret(name: &str, label: &str, complete: &str, wrong: &str) -> Markup {
     html! {
         div.field {
             label for=(name) { (label) }
-            input id=(name) type="password" name=(name) autocomplete=(complete) required maxlength="1024"
+            input id=(name) type="password" name=(name) autocomplete=(complete) required
                 aria-invalid=[is_wrong.then_some("true")] aria-describedby=[is_wrong.then_some("trouble")]
                 autofocus[is_wrong];
         }

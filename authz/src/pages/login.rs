@@ -79,7 +79,7 @@ pub fn render(login: &Login<'_>) -> String {
                 div.field {
                     label for="password" { "Password" }
                     input #password type="password" name="password" autocomplete="current-password" required
-                        maxlength="1024" aria-invalid=[invalid] aria-describedby=[described] autofocus[at_password];
+                        aria-invalid=[invalid] aria-describedby=[described] autofocus[at_password];
                 }
                 @if let Some(end) = login.end { (until("Please sign in before", end)) }
                 div.buttons.wide { button type="submit" { "Sign in" } }

@@ -14,7 +14,7 @@ use support::corpus::{Corpus, Doc, TAGS};
 use support::run::{How, search};
 
 /// Every kind that is scored by something of its own.
-const QUERIES: [&str; 26] = [
+const QUERIES: [&str; 27] = [
     r#"{"match":{"body":{"query":"rivr golde","fuzziness":"AUTO"}}}"#,
     r#"{"match":{"body":{"query":"rivr golde","fuzziness":2,"operator":"and","max_expansions":3}}}"#,
     r#"{"match_phrase_prefix":{"body":"the s"}}"#,

@@ -126,7 +126,18 @@ async fn carry_out<E: Env>(
     made: &str,
     by: &Principal,
 ) -> Result<Reply> {
-    let asked = Asked::read(visit, call)?;
+    if call.event.is_some() && visit.is_from_elsewhere() {
+        // A browser adds what it knows of the person's credentials to whatever any page sends.
+        return Err(Error::new(
+            403,
+            "security_exception",
+            "a page of another origin may not change anything here",
+        ));
+    }
+    let asked = match Asked::read(visit, call)? {
+        Ok(asked) => asked,
+        Err(reply) => return Ok(reply),
+    };
     let id = path.get(1).map_or("", String::as_str);
     match call.op {
         Op::Create => create(visit, made, by).await,

@@ -161,8 +161,7 @@ pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked,
     let scopes = match scopes {
         Some(scopes) => scopes,
         None if !details.is_empty() => Vec::new(),
-        None if client.default_scope.is_empty() => vec!["self".to_owned()],
-        None => client.default_scope.clone(),
+        None => default_scopes(client).ok_or(SCOPE)?,
     };
     if form.first("request").is_some() {
         return Err(Refusal::new("request_not_supported", "Request objects are not supported"));
@@ -178,8 +177,12 @@ pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked,
     }
     let max_age = match form.first("max_age") {
         None => None,
+        // A number may be written with a sign elsewhere.
         Some(text) => Some(
-            text.parse().map_err(|_| Refusal::request("The max_age is no number of seconds"))?,
+            text.parse::<u64>()
+                .ok()
+                .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+                .ok_or(Refusal::request("The max_age is no number of seconds"))?,
         ),
     };
     Ok(Asked {
@@ -216,6 +219,14 @@ fn prompt(text: &str) -> Result<Prompt, Refusal> {
     Ok(prompt)
 }
 
+/// Must this client use PKCE, as it is now?
+pub fn needs_challenge(settings: &Settings, client: &Client) -> bool {
+    !client.profile.confidential
+        || client.unreviewed
+        || client.profile.require_pkce
+        || settings.pkce_required
+}
+
 /// PKCE: `S256` and nothing else (RFC 7636).
 fn challenge(settings: &Settings, client: &Client, form: &Form) -> Result<Option<String>, Refusal> {
     let method = form.first("code_challenge_method");
@@ -223,11 +234,7 @@ fn challenge(settings: &Settings, client: &Client, form: &Form) -> Result<Option
         if method.is_some() {
             return Err(Refusal::request("The code_challenge is missing"));
         }
-        let must = !client.profile.confidential
-            || client.unreviewed
-            || client.profile.require_pkce
-            || settings.pkce_required;
-        return match must {
+        return match needs_challenge(settings, client) {
             true => Err(Refusal::request("PKCE is required: the code_challenge is missing")),
             false => Ok(None),
         };
@@ -243,12 +250,11 @@ fn challenge(settings: &Settings, client: &Client, form: &Form) -> Result<Option
     Ok(Some(challenge.to_owned()))
 }
 
+const SCOPE: Refusal =
+    Refusal::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
+
 /// The scopes that are named, within the client's ceiling; none where none is.
 fn scopes(client: &Client, form: &Form) -> Result<Option<Vec<String>>, Refusal> {
-    const SCOPE: Refusal = Refusal::new(
-        "invalid_scope",
-        "A scope is malformed, unknown or not allowed for this client",
-    );
     let Some(text) = form.first("scope") else { return Ok(None) };
     let ceiling = scope::stored(&client.profile.scopes);
     let scopes = scope::parse_list(text).map_err(|_| SCOPE)?;
@@ -289,4 +295,25 @@ pub fn is_within(ceiling: &[scope::Scope], client: &Client, wanted: &scope::Scop
         scope::Scope::Offline => client.may("refresh_token"),
         _ => ceiling.iter().any(|own| own.holds(wanted)),
     }
+}
+
+/// What a request without scopes asks for: what was registered for it, as far as the client may still have it. None
+/// where nothing of that is left.
+pub fn default_scopes(client: &Client) -> Option<Vec<String>> {
+    if client.default_scope.is_empty() {
+        return Some(vec![scope::Scope::Own.to_string()]);
+    }
+    Some(cut(client, &client.default_scope)).filter(|left| !left.is_empty())
+}
+
+/// Scopes as far as they lie within the client's ceiling, which may have been narrowed since they were asked for or
+/// granted: beyond it no token opens anything.
+pub fn cut(client: &Client, scopes: &[String]) -> Vec<String> {
+    let mut ceiling = scope::stored(&client.profile.scopes);
+    ceiling.push(scope::Scope::Own);
+    if client.may("refresh_token") {
+        ceiling.push(scope::Scope::Offline);
+    }
+    let left = scope::cut(&scope::stored(scopes), &ceiling);
+    left.iter().map(ToString::to_string).collect()
 }

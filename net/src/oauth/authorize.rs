@@ -396,7 +396,12 @@ async fn give<E: Env>(
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
         return Some(deny(visit, pending, signed_in, why).await);
     }
-    let Some(client) = led_to(&state, pending) else { return Some(visit.dead_request()) };
+    let is_fine = |client: &&Arc<Client>| {
+        pending.challenge.is_some() || !ask::needs_challenge(visit.settings, client)
+    };
+    let Some(client) = led_to(&state, pending).filter(is_fine) else {
+        return Some(visit.dead_request());
+    };
     let code = visit.keys().write(Kind::Code, &visit.random());
     let earlier = match &proof {
         Proof::Consent { seen, .. } => seen.as_ref().and_then(|seen| seen.without_refresh),

@@ -59,7 +59,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// `invalid_request` for two ways at once, `invalid_client` for anything that does not fit, 429
 /// after too many failures.
 pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> {
-    let claim = claim(visit, form).map_err(|refusal| refusal.noted(visit))?;
+    let claim = claim(visit, form).map_err(|refusal| refusal.counted(visit))?;
     let state = visit.state();
     let known = state.client(&claim.id);
     let secret = claim.secret.as_deref().unwrap_or_default();
@@ -68,14 +68,8 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
         Some(client) => client.knows(secret.as_bytes(), visit.now()),
         None => Salted::nobody().is(secret.as_bytes()),
     };
-    let key = match known {
-        Some(_) => format!("{} {}", claim.id, place(visit.peer)),
-        None => format!(" {}", place(visit.peer)),
-    };
-    let (limit, now) = (visit.settings.limits.client_auth, visit.monotonic());
-    if let Some(seconds) = visit.limiter.is_over(Of::ClientAuth, &key, limit, now) {
-        return Err(Fail::slow(seconds));
-    }
+    let tally = Tally::of(visit, &claim.id);
+    tally.check(visit)?;
     let accepted = known.filter(|client| client.is_approved()).filter(|client| {
         if client.profile.confidential {
             claim.secret.is_some() && fits && client.auth_method != "none"
@@ -95,10 +89,48 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
                 "failed",
                 &[("client", named(&claim.id)), ("reason", reason)],
             );
-            match visit.limiter.count(Of::ClientAuth, &key, limit, MINUTE, now) {
-                Some(seconds) => Err(Fail::slow(seconds)),
-                None => Err(Fail::client()),
-            }
+            Err(tally.failed(visit))
+        }
+    }
+}
+
+/// By what failures are counted: by the client that is named and the address; all that name none that is there,
+/// of an address together.
+#[derive(Clone, Debug)]
+pub struct Tally(String);
+
+impl Tally {
+    /// That of whoever names this client.
+    fn of<E: Env>(visit: &Visit<'_, E>, id: &str) -> Self {
+        match visit.state().client(id) {
+            Some(_) => Self(format!("{id} {}", place(visit.peer))),
+            None => Self::nobody(visit),
+        }
+    }
+
+    /// That of whoever names none.
+    pub fn nobody<E: Env>(visit: &Visit<'_, E>) -> Self {
+        Self(format!(" {}", place(visit.peer)))
+    }
+
+    /// Were there not too many already?
+    ///
+    /// # Errors
+    /// 429 where there were.
+    pub fn check<E: Env>(&self, visit: &Visit<'_, E>) -> Result<(), Fail> {
+        let (limit, now) = (visit.settings.limits.client_auth, visit.monotonic());
+        match visit.limiter.is_over(Of::ClientAuth, &self.0, limit, now) {
+            Some(seconds) => Err(Fail::slow(seconds)),
+            None => Ok(()),
+        }
+    }
+
+    /// One more; answers what it is told.
+    pub fn failed<E: Env>(&self, visit: &Visit<'_, E>) -> Fail {
+        let (limit, now) = (visit.settings.limits.client_auth, visit.monotonic());
+        match visit.limiter.count(Of::ClientAuth, &self.0, limit, MINUTE, now) {
+            Some(seconds) => Fail::slow(seconds),
+            None => Fail::client(),
         }
     }
 }
@@ -136,15 +168,18 @@ enum Unclear {
 }
 
 impl Unclear {
-    fn noted<E: Env>(self, visit: &Visit<'_, E>) -> Fail {
-        match self {
-            Self::Request(description) => Fail::request(description),
-            Self::Nothing { client, reason } => {
-                let facts = [("client", named(&client)), ("reason", reason)];
-                visit.note("client_auth_failed", "failed", &facts);
-                Fail::client()
-            }
+    fn counted<E: Env>(self, visit: &Visit<'_, E>) -> Fail {
+        let (client, reason) = match self {
+            Self::Request(description) => return Fail::request(description),
+            Self::Nothing { client, reason } => (client, reason),
+        };
+        let tally = Tally::of(visit, &client);
+        if let Err(slow) = tally.check(visit) {
+            return slow;
         }
+        let facts = [("client", named(&client)), ("reason", reason)];
+        visit.note("client_auth_failed", "failed", &facts);
+        tally.failed(visit)
     }
 }
 

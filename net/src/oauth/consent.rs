@@ -50,7 +50,7 @@ fn show<E: Env>(
 ) -> Reply {
     let state = visit.state();
     let Some(client) = state.client(&pending.client) else { return visit.dead_request() };
-    if !is_within(client, pending) {
+    if !may_ask(visit, client, pending) {
         return visit.dead_request();
     }
     let profile = &client.profile;
@@ -117,11 +117,12 @@ pub fn seen(form: &Form) -> Option<u64> {
     form.text("csrf_token").split_once('.')?.0.parse().ok()
 }
 
-/// May the client still ask for all of it? It may have lost scopes since it asked, and the page must not offer
-/// what no token of it gets.
-fn is_within(client: &Client, pending: &Pending) -> bool {
+/// May the client still ask for all of it, in this way? It may have lost scopes since it asked, and the page must not
+/// offer what no token of it gets; or it may have to use PKCE now.
+fn may_ask<E: Env>(visit: &Visit<'_, E>, client: &Client, pending: &Pending) -> bool {
     let ceiling = scope::stored(&client.profile.scopes);
-    scope::stored(&pending.scopes).iter().all(|one| ask::is_within(&ceiling, client, one))
+    (pending.challenge.is_some() || !ask::needs_challenge(visit.settings, client))
+        && scope::stored(&pending.scopes).iter().all(|one| ask::is_within(&ceiling, client, one))
         && pending.details.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry)))
 }
 
@@ -246,7 +247,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     match form.text("decision") {
         "allow" => {
             let state = visit.state();
-            let client = state.client(&pending.client).filter(|it| is_within(it, &pending));
+            let client = state.client(&pending.client).filter(|it| may_ask(visit, it, &pending));
             let Some(client) = client else { return visit.dead_request() };
             if client.version != seen {
                 return changed(visit);

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use authz::Command;
 use authz::oauth::scope;
 use authz::pages::device::{self, Confirm, Done};
 use authz::pages::layout::UNDECIDED;
 use authz::record::grant::{Device, DeviceState};
+use authz::{Command, State};
 use env::Env;
 
 use super::authorize::Denial;
@@ -14,7 +14,7 @@ use super::form::Form;
 use super::limit::{Of, place};
 use super::push::{shown, typed};
 use super::visit::{SignedIn, Visit};
-use super::{authorize, consent};
+use super::{ask, authorize, consent};
 use crate::reply::Reply;
 
 /// Wrong codes that one session may type in ten minutes.
@@ -99,20 +99,20 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         ("deny", Some(_)) => false,
         _ => return visit.foreign_form(),
     };
-    let ticked: Vec<String> = waiting
-        .scopes
+    let asked = asked(&state, waiting);
+    let ticked: Vec<String> = asked
         .iter()
         .filter(|asked| form.all("scope").any(|one| one == asked.as_str()))
         .cloned()
         .collect();
     let is_ticked = decision
         && !scope::stored(&ticked).is_empty()
-        && authorize::is_more_than_time(&ticked, &waiting.scopes);
+        && authorize::is_more_than_time(&ticked, &asked);
     // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
     let (given, _) = authorize::within_reach(visit, &signed_in.user, ticked, Vec::new());
     let allowed = is_ticked && !given.is_empty();
     let can_give = || {
-        let asked = waiting.scopes.clone();
+        let asked = asked.clone();
         !authorize::within_reach(visit, &signed_in.user, asked, Vec::new()).0.is_empty()
     };
     let done = match (allowed, is_ticked) {
@@ -154,15 +154,25 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     }
 }
 
+/// What a device asks for, as far as its client may still have it.
+fn asked(state: &State, device: &Device) -> Vec<String> {
+    state.client(&device.client).map(|client| ask::cut(client, &device.scopes)).unwrap_or_default()
+}
+
 fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) -> Reply {
     let state = visit.state();
     let Some(client) = state.client(&device.client).filter(|client| client.is_approved()) else {
         return unknown(visit, signed_in);
     };
+    let wanted = asked(&state, device);
+    if wanted.is_empty() {
+        // Of what it asked for its client may have nothing any more.
+        return unknown(visit, signed_in);
+    }
     let csrf = token_of(visit, signed_in, &device.user_code, client.version);
     let code = shown(&device.user_code);
-    let reach = authorize::reach_for(visit, &signed_in.user, &device.scopes, &[]);
-    let (scopes, beyond) = consent::asked(visit, &reach, &device.scopes);
+    let reach = authorize::reach_for(visit, &signed_in.user, &wanted, &[]);
+    let (scopes, beyond) = consent::asked(visit, &reach, &wanted);
     let page = device::confirm(&Confirm {
         person: signed_in.person(),
         csrf: &csrf,

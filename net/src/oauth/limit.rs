@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use base::hash::Map;
 
+use super::places::Places;
 use super::pushes::Pushes;
 use super::waiting::Waiting;
 
@@ -105,6 +106,10 @@ pub struct Limiter {
     pub waiting: Waiting,
     /// What pushed requests hold.
     pub pushes: Pushes,
+    /// Whose devices wait.
+    pub devices: Places,
+    /// Whose pushed requests do.
+    pub handles: Places,
 }
 
 /// An attempt that counts as failed until it is taken back.

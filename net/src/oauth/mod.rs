@@ -7,7 +7,7 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`settings`], [`limit`], [`waiting`], [`pushes`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom and may be held, who asks |
+//! | [`settings`], [`limit`], [`waiting`], [`places`], [`pushes`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom and may be held, who asks |
 //! | [`form`], [`multipart`], [`cookie`], [`known`] | what browsers send, and which of them are known |
 //! | [`visit`], [`answer`], [`fail`], [`refusal`] | one request; answers through the browser; refusals to programs, and in the audit log |
 //! | [`ask`], [`redirect`], [`profile`], [`picture`] | rules: a request, an address, what a client says of itself, its logo |
@@ -37,6 +37,7 @@ pub mod login;
 pub mod metadata;
 pub mod multipart;
 pub mod picture;
+pub mod places;
 pub mod profile;
 pub mod proxy;
 pub mod push;
@@ -442,7 +443,7 @@ fn preflight<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
     if FOR_SCRIPTS.contains(&first)
         && let Some(origin) = visit.head.text("origin").filter(public)
     {
-        return Reply::empty(204)
+        return fail::unkept(Reply::empty(204))
             .field("Access-Control-Allow-Origin", origin.to_owned())
             .field("Access-Control-Allow-Methods", "POST")
             .field("Access-Control-Allow-Headers", "authorization, content-type")

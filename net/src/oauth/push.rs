@@ -1,8 +1,10 @@
 //! `POST /par` (RFC 9126) and `POST /device_authorization` (RFC 8628): requests that a client sends
 //! itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use authz::form::Hash;
 use authz::record::grant::{Device, Pushed};
 use authz::token::text::Kind;
 use authz::{Command, Outcome};
@@ -14,7 +16,8 @@ use super::authorize::HANDLE;
 use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
-use super::limit::Of;
+use super::limit::{self, Of, owned};
+use super::places::{Passing, Places, Whose};
 use super::pushes;
 use super::token::{DEVICE, check_resources, form, without_details, without_proof};
 use super::visit::Visit;
@@ -70,11 +73,17 @@ async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     if pushes::parameters_bytes(&pushed.params) > pushes::ONE_BYTES_MAX {
         return Err(TOO_LONG);
     }
-    let (id, pushes) = (pushed.id, &visit.limiter.pushes);
+    let (id, places, pushes) = (pushed.id, &visit.limiter.handles, &visit.limiter.pushes);
+    place(visit, &client, places, (id, &pushed), &visit.state().pushed)?;
     let most = pushes::most(visit.core.shared().budget.total_bytes());
     let asker = client.holds(visit.peer);
-    pushes.enter(&pushed, &asker, now, most, &visit.state().pushed).map_err(Fail::slow)?;
-    if let Err(error) = visit.ask(Command::PutPushed { pushed, now }).await {
+    if let Err(seconds) = pushes.enter(&pushed, &asker, now, most, &visit.state().pushed) {
+        places.entered(id, false);
+        return Err(Fail::slow(seconds));
+    }
+    let kept = visit.ask(Command::PutPushed { pushed, now }).await;
+    places.entered(id, kept.is_ok());
+    if let Err(error) = kept {
         pushes.refused(id);
         return Err(down(&error));
     }
@@ -123,8 +132,7 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     const SCOPE: Fail =
         Fail::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
     let scopes = match form.first("scope") {
-        None if client.client.default_scope.is_empty() => vec!["self".to_owned()],
-        None => client.client.default_scope.clone(),
+        None => ask::default_scopes(&client.client).ok_or(SCOPE)?,
         Some(text) => {
             let wanted = authz::oauth::scope::parse_list(text).map_err(|_| SCOPE)?;
             let ceiling = authz::oauth::scope::stored(&client.client.profile.scopes);
@@ -136,18 +144,51 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     };
     check_resources(visit, &form)?;
     let code = visit.keys().write(Kind::Device, &visit.random());
+    let id = visit.hash("device code", &code);
+    let (now, places) = (visit.now(), &visit.limiter.devices);
+    let waiting =
+        |user_code: String| Device::new(id, user_code, client.id.clone(), scopes.clone(), now);
+    place(visit, &client, places, (id, &waiting(String::new())), &visit.state().devices)?;
+    let kept = keep(visit, &waiting).await;
+    places.entered(id, kept.is_ok());
+    Ok(told(visit, &code, &kept?))
+}
+
+/// Keeps a device that waits, by a code that nobody else has at this moment; answers that.
+async fn keep<E: Env>(
+    visit: &Visit<'_, E>,
+    waiting: &dyn Fn(String) -> Device,
+) -> Result<String, Fail> {
     for _ in 0..8 {
         let user_code = user_code(visit);
-        let now = visit.now();
-        let id = visit.hash("device code", &code);
-        let device = Device::new(id, user_code.clone(), client.id.clone(), scopes.clone(), now);
+        let (device, now) = (waiting(user_code.clone()), visit.now());
         match visit.ask(Command::PutDevice { device, now }).await.map_err(|error| down(&error))? {
-            // Somebody has this code at this moment: draw another.
             Outcome::Unchanged => {}
-            _ => return Ok(told(visit, &code, &user_code)),
+            _ => return Ok(user_code),
         }
     }
     Err(Fail::down())
+}
+
+/// Takes a place for what a client asks for, where it does not hold too many.
+///
+/// # Errors
+/// 429.
+fn place<E: Env, T: Passing>(
+    visit: &Visit<'_, E>,
+    client: &Proven,
+    places: &Places,
+    new: (Hash, &T),
+    kept: &authz::map::Map<Hash, Arc<T>>,
+) -> Result<(), Fail> {
+    let (of, network, place) =
+        (client.rate(visit.peer), owned(visit.peer), limit::place(visit.peer));
+    let whose = match client.client.profile.confidential {
+        true => Whose { network: &of, place: &of, client: &of },
+        false => Whose { network: &network, place: &place, client: &of },
+    };
+    let most = visit.settings.limits.waiting as usize;
+    places.enter(new, &whose, most, kept, visit.now()).map_err(Fail::slow)
 }
 
 fn told<E: Env>(visit: &Visit<'_, E>, code: &str, user_code: &str) -> Reply {

@@ -121,17 +121,22 @@ fn read<E: Env>(visit: &Visit<'_, E>, is_open: bool) -> Result<Registered, Fail>
     of_json(visit, &value, is_open)
 }
 
+/// A field, where it is given: one that is null is left out (RFC 7592, 2.2).
+fn given<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    value.get(name).filter(|value| !value.is_null())
+}
+
 fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result<Registered, Fail> {
     let texts = |name: &'static str, wrong: Fail| -> Result<Option<Vec<String>>, Fail> {
-        let Some(list) = value.get(name) else { return Ok(None) };
+        let Some(list) = given(value, name) else { return Ok(None) };
         let list = list.as_array().ok_or(wrong)?;
         let texts: Option<Vec<String>> =
             list.iter().map(|one| one.as_str().map(str::to_owned)).collect();
         texts.map(Some).ok_or(wrong)
     };
     let text = |name: &'static str| -> Result<Option<&str>, Fail> {
-        match value.get(name) {
-            None | Some(Value::Null) => Ok(None),
+        match given(value, name) {
+            None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str())),
             Some(_) => Err(metadata("A field is not of the type that the standard wants")),
         }
@@ -163,7 +168,7 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
     if response_types.is_some_and(|types| !is_offered(&types, needs_uri)) {
         return Err(RESPONSES);
     }
-    if ["jwks", "jwks_uri"].iter().any(|name| value.get(name).is_some_and(|keys| !keys.is_null())) {
+    if ["jwks", "jwks_uri"].iter().any(|name| given(value, name).is_some()) {
         return Err(metadata("Keys are of no use here: private_key_jwt is not offered"));
     }
     if text("software_statement")?.is_some() {
@@ -218,8 +223,8 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         require_pkce: is_open || !confidential,
         ..Profile::new(application_type, name)
     };
-    let truth = |name: &'static str| match value.get(name) {
-        None | Some(Value::Null) => Ok(false),
+    let truth = |name: &'static str| match given(value, name) {
+        None => Ok(false),
         Some(Value::Bool(truth)) => Ok(*truth),
         Some(_) => Err(metadata("A field is not of the type that the standard wants")),
     };
@@ -339,7 +344,7 @@ fn replacement<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Value, Reply> {
         "client_secret_expires_at",
         "client_id_issued_at",
     ];
-    if OURS.iter().any(|name| value.get(name).is_some()) {
+    if OURS.iter().any(|name| given(&value, name).is_some()) {
         return Err(metadata("A field that only the server sets is there").reply());
     }
     Ok(value)
@@ -352,7 +357,7 @@ fn changed<E: Env>(
     value: &Value,
 ) -> Result<(Client, Option<String>), Reply> {
     // Whoever sends a secret along means the client that has it (RFC 7592, 2.2).
-    let is_own = match value.get("client_secret") {
+    let is_own = match given(value, "client_secret") {
         None => true,
         Some(secret) => {
             secret.as_str().is_some_and(|secret| client.knows(secret.as_bytes(), visit.now()))
@@ -367,7 +372,9 @@ fn changed<E: Env>(
     asked.profile.logo.clone_from(&client.profile.logo);
     asked.profile.description.clone_from(&client.profile.description);
     asked.profile.scope_reason.clone_from(&client.profile.scope_reason);
-    if !client.unreviewed && profile::needs_review(&client.profile, &asked.profile) {
+    let needs_review =
+        profile::needs_review(&client.profile, &asked.profile) || has_more_ways(client, &asked);
+    if !client.unreviewed && needs_review {
         let terms = Terms {
             auth_method: asked.auth_method,
             grant_types: asked.grant_types,
@@ -398,6 +405,12 @@ fn changed<E: Env>(
         secret = Some(shown);
     }
     Ok((changed, secret))
+}
+
+/// May it come to tokens in a way that it may not as it is?
+fn has_more_ways(client: &Client, asked: &Registered) -> bool {
+    asked.grant_types.iter().any(|kind| !client.grant_types.contains(kind))
+        || (client.require_par && !asked.require_par)
 }
 
 /// Writes what became of a client to the audit log.

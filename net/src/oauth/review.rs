@@ -121,7 +121,7 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
             .map(|scope| (scope.clone(), words::of(scope, |it| visit.there_today(it))))
             .collect(),
         reason: now.scope_reason.clone(),
-        facts: facts(before, now),
+        facts: facts(before, now).into_iter().chain(terms(client)).collect(),
         alike: alike.map(|(_, name)| (*name).to_owned()).collect(),
     }
 }
@@ -146,6 +146,24 @@ fn facts(before: Option<&Profile>, now: &Profile) -> Vec<Fact> {
         .map(|(name, part)| Fact { name, before: before.map(part), now: part(now) })
         .filter(|fact| !fact.now.is_empty() || fact.before.is_some())
         .collect()
+}
+
+/// The ways to tokens of a change that came by registration, and those of before.
+fn terms(client: &Client) -> Vec<Fact> {
+    let Some(terms) = &client.proposal_terms else { return Vec::new() };
+    let pushes = |must: bool| if must { "yes" } else { "no" }.to_owned();
+    vec![
+        Fact {
+            name: "Grant types",
+            before: Some(client.grant_types.join(" ")),
+            now: terms.grant_types.join(" "),
+        },
+        Fact {
+            name: "Must push its requests",
+            before: Some(pushes(client.require_par)),
+            now: pushes(terms.require_par),
+        },
+    ]
 }
 
 /// The page for somebody who is no reviewer.

@@ -10,7 +10,7 @@ use authz::token::text::Kind;
 use env::Env;
 use json::{Value, Writer};
 
-use super::client_auth::{self, basic};
+use super::client_auth::{self, Tally, basic};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::guess::{Guess, Refused};
@@ -127,7 +127,11 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
         let proven = client_auth::prove(visit, form)?;
         return match proven.client.profile.confidential {
             true => Ok(Asker::Client(proven.id)),
-            false => Err(Fail::client()),
+            // Whoever knows its id, which is no secret.
+            false => {
+                Tally::nobody(visit).check(visit)?;
+                Err(Tally::nobody(visit).failed(visit))
+            }
         };
     }
     if ["client_secret", "secret", "client_assertion"].iter().any(|it| form.first(it).is_some()) {
@@ -151,7 +155,7 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
                 other => other.to_string(),
             };
             refused("login_failed", &given, &reason);
-            Fail::client()
+            Tally::nobody(visit).failed(visit)
         }
     })?;
     let is_oauth = matches!(principal.via(), authz::principal::Via::Oauth { .. });

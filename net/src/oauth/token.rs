@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use authz::command::Waiting;
 use authz::oauth::{details, scope};
-use authz::record::client::ApplicationType;
+use authz::record::client::{ApplicationType, Client};
 use authz::record::grant::{Code, Grant, GrantKind};
 use authz::record::proof::Proof;
 use authz::token::Content;
@@ -20,7 +20,7 @@ use env::Env;
 use json::{Value, Writer};
 
 use super::ask;
-use super::authorize::within_reach;
+use super::authorize::{is_more_than_time, within_reach};
 use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
@@ -167,7 +167,8 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
         noted(visit, "code_redeemed", &grant, form.text("code"));
     }
     // Its owner, or who lent the account, has just been asked.
-    Ok(tokens(visit, &grant, serial, &grant, "token_issued", &grant.scopes))
+    let scopes = lying_within(&client.client, &grant);
+    Ok(tokens(visit, &grant, serial, &grant, "token_issued", &scopes))
 }
 
 /// Is there what a grant is asked for with?
@@ -205,11 +206,15 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
         user: known.as_ref().map(|known| known.user.clone()).unwrap_or_default(),
         refresh: false,
     };
+    // The client had a secret, or no need of PKCE, when it asked; now nothing would tie the code to who asked.
+    let is_bare = |known: &Arc<Code>| {
+        known.challenge.is_none() && ask::needs_challenge(settings, &client.client)
+    };
     // Whoever has the address now may have got the code.
     let is_lost = |known: &Arc<Code>| {
         known.client == client.id
             && known.spent.is_none()
-            && !ask::may_lead_to(&client.client, &known.redirect)
+            && (!ask::may_lead_to(&client.client, &known.redirect) || is_bare(known))
     };
     if known.as_ref().is_some_and(is_lost) {
         return Err(refused(visit, client, &authz::Error::InvalidGrant, &tried));
@@ -316,13 +321,18 @@ async fn refresh<E: Env>(
     }
     check_resources(visit, form)?;
     without_details(form)?;
+    const SCOPE: Fail =
+        Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
+    // What the client may have no more is as if it had not been granted.
+    let left = ask::cut(&client.client, &known.scopes);
+    if known.details.is_empty() && !is_more_than_time(&left, &known.scopes) {
+        return Err(SCOPE);
+    }
     let wanted = match form.first("scope") {
         None => None,
         Some(text) => {
-            const SCOPE: Fail =
-                Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
             let wanted = scope::parse_list(text).map_err(|_| SCOPE)?;
-            if !scope::holds_all(&scope::stored(&known.scopes), &wanted) {
+            if !scope::holds_all(&scope::stored(&left), &wanted) {
                 let grant = visit.keys().grant_name(known.family());
                 let facts = [
                     ("user", known.user.as_str()),
@@ -345,7 +355,7 @@ async fn refresh<E: Env>(
         None => Arc::clone(&grant),
         Some(parent) => visit.state().grant(parent).cloned().ok_or(Fail::grant())?,
     };
-    let scopes = held(visit, &grant);
+    let scopes = held(visit, &client.client, &grant);
     Ok(tokens(visit, &grant, serial, &family, "token_refreshed", &scopes))
 }
 
@@ -366,8 +376,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         Fail::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
     check_resources(visit, form)?;
     let scopes = match form.first("scope") {
-        None if record.default_scope.is_empty() => vec![scope::Scope::Own.to_string()],
-        None => record.default_scope.clone(),
+        None => ask::default_scopes(record).ok_or(SCOPE)?,
         Some(text) => {
             let wanted = scope::parse_list(text).map_err(|_| SCOPE)?;
             let ceiling = scope::stored(&record.profile.scopes);
@@ -456,10 +465,16 @@ pub fn opened<E: Env>(visit: &Visit<'_, E>, token: &str, kind: Kind) -> Option<C
     }
 }
 
-/// The scopes of a grant of which its owner holds a part today; all of them where nothing is left, for a role may
-/// come back (oauth.md, section 24).
-fn held<E: Env>(visit: &Visit<'_, E>, grant: &Grant) -> Vec<String> {
-    let granted = || grant.scopes.clone();
+/// The scopes of a grant as far as its client may still have them; all of them where nothing is left.
+fn lying_within(client: &Client, grant: &Grant) -> Vec<String> {
+    let left = ask::cut(client, &grant.scopes);
+    if left.is_empty() && grant.details.is_empty() { grant.scopes.clone() } else { left }
+}
+
+/// Those of them of which the owner holds a part today; all of them where nothing is left, for a role may come back
+/// (oauth.md, section 24).
+fn held<E: Env>(visit: &Visit<'_, E>, client: &Client, grant: &Grant) -> Vec<String> {
+    let granted = || lying_within(client, grant);
     let state = visit.state();
     let Some(owner) = state.user(&grant.user) else { return granted() };
     let (left, details) = within_reach(visit, owner, granted(), grant.details.clone());

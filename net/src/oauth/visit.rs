@@ -306,6 +306,14 @@ impl<E: Env> Visit<'_, E> {
         }
     }
 
+    /// Whether a browser says that a page which is not ours sent the request. Who is no browser says nothing of it.
+    pub fn is_from_elsewhere(&self) -> bool {
+        match (self.head.text("origin"), self.head.text("sec-fetch-site")) {
+            (None, None | Some("none")) => false,
+            _ => !self.is_own_origin(),
+        }
+    }
+
     /// How much a pattern matches now: for a reviewer, who is nobody's owner, and hears of all.
     pub fn there_today(&self, pattern: &str) -> Today {
         let state = self.core.state();

@@ -16,9 +16,7 @@ use json::path::Filter;
 
 use super::{Inner, Look};
 use crate::conn::Memory;
-use crate::fail;
 use crate::format::{self, Encoding};
-use crate::media::{self, Unfit};
 use crate::reply::{JSON, Reply};
 
 /// Bodies above this are made JSON, and answers packed, on a worker.
@@ -516,30 +514,6 @@ fn encode(encoding: Encoding, json: &[u8], most: usize) -> Encoded {
         return Encoded::Wants(len);
     }
     format::of_json(encoding, json).map_or(Encoded::Not, Encoded::Done)
-}
-
-/// How a body is written; or the answer to one of a type that is not read.
-pub(super) fn encoding_of(
-    head: &http::Head,
-    body: &[u8],
-) -> Result<std::result::Result<Encoding, Reply>> {
-    if body.is_empty() {
-        return Ok(Ok(Encoding::Json));
-    }
-    let value = head.text("content-type");
-    match media::check_body(value) {
-        Ok(encoding) => Ok(Ok(encoding)),
-        Err(Unfit::Missing) => Ok(Err(fail::plain(406, "Content-Type header is missing"))),
-        Err(Unfit::Unsupported) => {
-            let value = value.unwrap_or_default();
-            let sentence = format!("Content-Type header [{value}] is not supported");
-            Ok(Err(fail::plain(406, &sentence)))
-        }
-        Err(Unfit::Malformed) => {
-            let value = value.unwrap_or_default();
-            Err(media::malformed("Content-Type", &format!("invalid media type [{value}]")))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::browser::basic;
 use crate::decided::{send, stage};
-use crate::place::{Client, at, with_oauth};
+use crate::place::{Client, ISSUER, at, with_oauth};
 
 const WRONG: &str = "400 illegal_argument_exception: ";
 
@@ -176,5 +176,66 @@ fn a_decision_has_its_place() {
                 }
             }
         }
+    });
+}
+
+/// A page of anybody's made an approved client: by a form that a browser sends without asking, with the password that
+/// it kept.
+#[test]
+fn a_form_of_another_page_changes_nothing() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = r#"{"client_name":"App","redirect_uris":["https://app.example/cb"]}"#;
+        let target = "/_oauth/client";
+        for kind in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=a",
+            "application/yaml",
+        ] {
+            let fields = [("Content-Type", kind)];
+            let answer = client.call_with("POST", target, &fields, body.as_bytes()).await;
+            assert_eq!(answer.status, 406, "{kind}");
+            let told = format!("Content-Type header [{kind}] is not supported");
+            assert!(answer.text().contains(&told), "{}", answer.text());
+        }
+        let answer = client.call_with("POST", target, &[], body.as_bytes()).await;
+        assert_eq!(answer.status, 406);
+        assert!(answer.text().contains("Content-Type header is missing"), "{}", answer.text());
+        // Where there is no body, there is no type to look at.
+        let foreign = ("Origin", "https://other.example");
+        for fields in [
+            &[foreign][..],
+            &[foreign, ("Sec-Fetch-Site", "cross-site")],
+            &[("Origin", "null")],
+            &[("Origin", "null"), ("Sec-Fetch-Site", "cross-site")],
+            &[("Sec-Fetch-Site", "cross-site")],
+            &[("Sec-Fetch-Site", "same-site")],
+        ] {
+            for (target, body) in [("/_oauth/keys/_rotate", ""), (target, body)] {
+                let mut fields = fields.to_vec();
+                if !body.is_empty() {
+                    fields.push(("Content-Type", "application/json"));
+                }
+                let answer = client.call_with("POST", target, &fields, body.as_bytes()).await;
+                assert_eq!(answer.status, 403, "{fields:?}: {}", answer.text());
+                assert!(answer.text().contains("security_exception"), "{}", answer.text());
+            }
+        }
+        let listed = client.good("GET", target, "").await;
+        assert_eq!(at(&listed, &["clients"]).as_array().map(<[_]>::len), Some(0));
+        for fields in [
+            &[("Origin", ISSUER)][..],
+            &[],
+            &[("Origin", "null"), ("Sec-Fetch-Site", "same-origin")],
+            &[("Sec-Fetch-Site", "none")],
+        ] {
+            let answer = client.call_with("POST", "/_oauth/keys/_rotate", fields, b"").await;
+            assert_eq!(answer.status, 200, "{fields:?}: {}", answer.text());
+        }
+        let kind = "application/vnd.elasticsearch+json; compatible-with=8";
+        let fields = [("Content-Type", kind)];
+        let answer = client.call_with("POST", target, &fields, body.as_bytes()).await;
+        assert_eq!(answer.status, 201, "{}", answer.text());
     });
 }

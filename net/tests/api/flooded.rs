@@ -5,7 +5,7 @@ use json::json;
 
 use crate::browser::{Browser, basic, escaped, location};
 use crate::consented::stage;
-use crate::place::{Client, at, with_oauth_clients_set, with_oauth_set};
+use crate::place::{Client, at, value, with_oauth_clients_set, with_oauth_set};
 
 const PROXY: (&str, &str) = ("oauth.trusted_proxies", "10.0.0.0/24");
 
@@ -306,4 +306,81 @@ fn what_pushed_requests_hold_is_bounded() {
         let other = push(&mut client, &app, "192.0.2.1", 7_800).await;
         assert_eq!(other.status, 201, "{}", other.text());
     });
+}
+
+/// Ten public clients at one address ended everybody's device code within two minutes, and pushed requests as well.
+#[test]
+fn a_flood_takes_no_strangers_device_and_no_handle() {
+    let set = [PROXY, ("oauth.limit.waiting", "40"), ("oauth.limit.par", "0")];
+    with_oauth_set(&set, |mut client, _| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        let device = "urn:ietf:params:oauth:grant-type:device_code";
+        let mut apps = Vec::new();
+        for _ in 0..5 {
+            let body = json!({"client_name": "App", "application_type": "native",
+                "token_endpoint_auth_method": "none", "redirect_uris": ["http://127.0.0.1/cb"],
+                "grant_types": ["authorization_code", device], "scope": "index:a-*:read"});
+            let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+            apps.push(at(&made, &["client_id"]).as_str().expect("an id").to_owned());
+        }
+        client.authorize(None);
+        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        let pushed = format!(
+            "&response_type=code&code_challenge={challenge}&code_challenge_method=S256\
+             &scope=index:a-*:read"
+        );
+        let owner = "192.0.2.1";
+        for (target, more) in [("/device_authorization", ""), ("/par", &*pushed)] {
+            let kept = ask(&mut client, target, (&apps[0], owner), more).await;
+            assert!(kept.status < 300, "{}", kept.text());
+            let mut statuses = Vec::new();
+            for at in 0..100 {
+                let from = format!("203.0.113.{}", at % 3);
+                let answer = ask(&mut client, target, (&apps[at % 5], &from), more).await;
+                statuses.push(answer.status);
+                if answer.status == 429 {
+                    let word = at_error(&answer);
+                    assert_eq!(word.as_deref(), Some("temporarily_unavailable"));
+                    let seconds = answer.field("retry-after").expect("how long").parse::<u64>();
+                    assert!(seconds.is_ok_and(|seconds| seconds > 0));
+                }
+            }
+            let taken = statuses.iter().filter(|status| **status < 300).count();
+            assert!((8..20).contains(&taken), "{target}: {statuses:?}");
+            assert!(statuses[50..].iter().all(|status| *status == 429), "{target}: {statuses:?}");
+            // Whoever came before has what it got, and others find a place, also with the same client.
+            let later = ask(&mut client, target, (&apps[1], "198.51.100.1"), more).await;
+            assert!(later.status < 300, "{}", later.text());
+            for (begun, app, from) in [(&kept, &apps[0], owner), (&later, &apps[1], "198.51.100.1")]
+            {
+                let text = |name: &str| {
+                    let told = value(begun);
+                    told.get(name).and_then(json::Value::as_str).unwrap_or_default().to_owned()
+                };
+                if target == "/par" {
+                    let handle = escaped(&text("request_uri"));
+                    let target = format!("/authorize?client_id={app}&request_uri={handle}");
+                    let fields = [("X-Forwarded-For", from)];
+                    let led = client.call_with("GET", &target, &fields, b"").await;
+                    assert_eq!(led.status, 303, "{}", led.text());
+                } else {
+                    let more = format!("&grant_type={device}&device_code={}", text("device_code"));
+                    let answer = ask(&mut client, "/token", (app, from), &more).await;
+                    assert_eq!(at_error(&answer).as_deref(), Some("authorization_pending"));
+                }
+            }
+        }
+    });
+}
+
+/// What a client at an address posts.
+async fn ask(client: &mut Client, target: &str, (id, from): (&str, &str), more: &str) -> Response {
+    let kind = "application/x-www-form-urlencoded";
+    let fields = [("Content-Type", kind), ("X-Forwarded-For", from)];
+    let body = format!("client_id={id}{more}");
+    client.call_with("POST", target, &fields, body.as_bytes()).await
+}
+
+fn at_error(answer: &Response) -> Option<String> {
+    value(answer).get("error").and_then(json::Value::as_str).map(str::to_owned)
 }

@@ -210,3 +210,52 @@ fn who_guesses_from_everywhere_is_slowed_and_the_person_is_let_in() {
         assert_eq!(guess(&mut client, &mut known, "ann", right).await, 303);
     });
 }
+
+/// Whoever showed nothing that names a client, or showed it in a way that is not offered, could go on for ever; and
+/// nobody's question about a token was counted at all.
+#[test]
+fn who_shows_nothing_is_counted_too() {
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    let expected = &[vec![401; 10], vec![429; 2]].concat();
+    let assertion = "&client_assertion=e30.e30.x\
+        &client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+    for (target, header, more) in [
+        ("/introspect", None, ""),
+        ("/introspect", Some("Bearer zzz"), ""),
+        ("/introspect", Some("ApiKey zzz"), ""),
+        ("/introspect", Some("Basic !!!!"), ""),
+        ("/introspect", None, "&client_id=PUBLIC"),
+        ("/token", None, ""),
+        ("/token", Some("Basic !!!!"), ""),
+        ("/token", Some("Bearer x"), "&client_id=SECRET"),
+        ("/token", None, "&client_id=SECRET&ASSERTION"),
+        ("/revoke", None, ""),
+    ] {
+        with_oauth_clients(1, |mut clients| async move {
+            let client = &mut clients[0];
+            client.authorize(Some(&basic("elastic", "secret")));
+            let mut made = Vec::new();
+            for method in ["none", "client_secret_basic"] {
+                let body = json!({"client_name": "One", "redirect_uris": ["https://app.example/cb"],
+                    "token_endpoint_auth_method": method});
+                let answer = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+                made.push(at(&answer, &["client_id"]).as_str().expect("a text").to_owned());
+            }
+            let more = more.replace("PUBLIC", &made[0]).replace("SECRET", &made[1]);
+            let more = more.replace("&ASSERTION", assertion);
+            let body = format!("grant_type=refresh_token&refresh_token=x&token=x{more}");
+            client.authorize(header);
+            let mut statuses = Vec::new();
+            for _ in 0..12 {
+                let answer = client.call_with("POST", target, &form, body.as_bytes()).await;
+                statuses.push(answer.status);
+                assert_eq!(answer.field("retry-after").is_some(), answer.status == 429);
+            }
+            assert_eq!(&statuses, expected, "{target} {header:?} {more}");
+            // Who has a right to ask is let in all the same.
+            client.authorize(Some(&basic("elastic", "secret")));
+            let answer = client.call_with("POST", "/introspect", &form, b"token=x").await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        });
+    }
+}

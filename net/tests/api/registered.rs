@@ -2,7 +2,7 @@
 
 use json::{Value, json};
 
-use crate::browser::basic;
+use crate::browser::{Browser, basic, words};
 use crate::place::{Client, at, value, with_oauth_set};
 
 fn text(value: &Value, key: &str) -> String {
@@ -25,7 +25,7 @@ fn a_change_with_a_wrong_secret_is_refused() {
         let (id, own) = (text(&made, "client_id"), text(&made, "client_secret"));
         client.authorize(Some(&format!("Bearer {}", text(&made, "registration_access_token"))));
         told.all();
-        for wrong in [json!("wrong"), json!(""), json!(7), json!(null)] {
+        for wrong in [json!("wrong"), json!(""), json!(7)] {
             let body = json!({"client_id": (id.clone()), "client_secret": (wrong.clone()),
                 "client_name": "Other", "redirect_uris": (uris.clone())});
             let refused = client.call("PUT", &place, &json::to_string(&body)).await;
@@ -178,5 +178,73 @@ fn a_secret_ends_where_a_client_does_without() {
             let answer = client.call_with("POST", "/revoke", &kind, b"token=x").await;
             assert_eq!(answer.status, status, "{}", answer.text());
         }
+    });
+}
+
+/// Fields that were null were refused, though the standard has them mean what is left out.
+#[test]
+fn what_is_null_is_left_out() {
+    let set = [("oauth.registration.mode", "open")];
+    with_oauth_set(&set, |mut client, _| async move {
+        let body = json!({"redirect_uris": ["https://a.example/cb"], "contacts": null,
+            "grant_types": null, "response_types": null, "scope": null, "jwks": null,
+            "require_pushed_authorization_requests": null});
+        let made = register(&mut client, &body).await;
+        assert_eq!(at(&made, &["grant_types"]), &json!(["authorization_code"]));
+        client.authorize(Some(&format!("Bearer {}", text(&made, "registration_access_token"))));
+        let mut body = body;
+        let fields = body.as_object_mut().expect("an object");
+        fields.insert("client_id", text(&made, "client_id"));
+        fields.insert("client_secret", Value::Null);
+        fields.insert("client_id_issued_at", Value::Null);
+        let place = format!("/register/{}", text(&made, "client_id"));
+        client.good("PUT", &place, &json::to_string(&body)).await;
+    });
+}
+
+/// Who had an initial token registered what was looked at, and then gave the client more ways to tokens.
+#[test]
+fn more_ways_to_tokens_wait_for_a_reviewer() {
+    let initial = "0123456789abcdef";
+    let set = [("oauth.registration.mode", "token"), ("oauth.registration.token", initial)];
+    with_oauth_set(&set, |mut client, _| async move {
+        let device = "urn:ietf:params:oauth:grant-type:device_code";
+        let code = "authorization_code";
+        let body = |kinds: &[&str], pushes: bool| {
+            json!({"redirect_uris": ["https://a.example/cb"], "grant_types": (kinds.to_vec()),
+                "require_pushed_authorization_requests": pushes})
+        };
+        client.authorize(Some(&format!("Bearer {initial}")));
+        let first = json::to_string(&body(&[code, "refresh_token"], true));
+        let made = client.good("POST", "/register", &first).await;
+        let (id, own) = (text(&made, "client_id"), text(&made, "registration_access_token"));
+        let (place, own) = (format!("/register/{id}"), format!("Bearer {own}"));
+        for (kinds, pushes, waits) in [
+            (&[code, "refresh_token", device][..], true, true),
+            (&[code, "refresh_token"][..], false, true),
+            (&[code][..], true, false),
+            (&[code, "refresh_token"][..], true, true),
+        ] {
+            let mut body = body(kinds, pushes);
+            body.as_object_mut().expect("an object").insert("client_id", id.clone());
+            client.authorize(Some(&own));
+            client.good("PUT", &place, &json::to_string(&body)).await;
+            client.authorize(Some(&basic("elastic", "secret")));
+            let now = client.good("GET", &format!("/_oauth/client/{id}"), "").await;
+            let has_it = *at(&now, &["grant_types"]) == json!(kinds.to_vec())
+                && *at(&now, &["require_pushed_authorization_requests"]) == json!(pushes);
+            assert_eq!((now.get("proposal").is_some(), has_it), (waits, !waits), "{kinds:?}");
+        }
+        let mut rev = Browser::default();
+        let user = r#"{"password":"rev-knows-this","roles":["oauth_admin"]}"#;
+        client.good("PUT", "/_security/user/rev", user).await;
+        rev.sign_in(&mut client, "rev", "/login").await;
+        let card = words(&rev.ask(&mut client, "/admin/apps", &[]).await);
+        let told = format!("Grant types {code} {code} refresh_token Must push its requests yes");
+        assert!(card.contains(&told), "{card}");
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", &format!("/_oauth/client/{id}/_approve"), "").await;
+        let now = client.good("GET", &format!("/_oauth/client/{id}"), "").await;
+        assert_eq!(at(&now, &["grant_types"]), &json!([code, "refresh_token"]));
     });
 }

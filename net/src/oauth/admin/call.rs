@@ -8,7 +8,11 @@ use http::{Method, Target};
 
 use super::super::visit::Visit;
 use super::decide::Verb;
+use crate::fail;
+use crate::format::Encoding;
+use crate::media::encoding_of;
 use crate::params::{Kind, Known, Params};
+use crate::reply::Reply;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +122,12 @@ impl Asked {
     ///
     /// # Errors
     /// A name that it does not know, a value of another kind or an empty one, a name that comes twice, a body
-    /// where none is taken: each in Elasticsearch's words, where it has some.
-    pub fn read<E: Env>(visit: &Visit<'_, E>, call: &Call) -> Result<Self> {
+    /// where none is taken: each in Elasticsearch's words, where it has some. A body of a type that is not read has an
+    /// answer of its own.
+    pub fn read<E: Env>(
+        visit: &Visit<'_, E>,
+        call: &Call,
+    ) -> Result<std::result::Result<Self, Reply>> {
         let target = Target::new(visit.head.target());
         let params = Params::parse(&target)?;
         let path = String::from_utf8_lossy(target.path());
@@ -134,13 +142,22 @@ impl Asked {
                 return Err(Error::illegal_argument(format!("[{}] is empty", known.name)));
             }
         }
+        match encoding_of(visit.head, visit.body)? {
+            Ok(Encoding::Json) => {}
+            Ok(_) => {
+                let kind = visit.head.text("content-type").unwrap_or_default();
+                let sentence = format!("Content-Type header [{kind}] is not supported");
+                return Ok(Err(fail::plain(406, &sentence)));
+            }
+            Err(reply) => return Ok(Err(reply)),
+        }
         if !visit.body.is_empty() && !call.takes_body {
             let method = visit.head.method_text();
             return Err(Error::illegal_argument(format!(
                 "request [{method} {path}] does not support having a body"
             )));
         }
-        Ok(Self { params })
+        Ok(Ok(Self { params }))
     }
 
     /// A parameter, where it was given.

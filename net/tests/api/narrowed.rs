@@ -1,0 +1,215 @@
+//! A client may have less than it had when it asked: what it asked for then is worth no more than that.
+
+use http::client::Response;
+use json::{Value, json};
+
+use crate::browser::{Browser, basic, escaped, fields, location};
+use crate::consented::CALLBACK;
+use crate::place::{Client, at, value, with_oauth};
+
+const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
+
+const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// A client of `dev`, who has signed in, with these scopes, also by default; and the owner `ann`, who has everything
+/// there.
+struct Stage {
+    dev: Browser,
+    app: String,
+    id: String,
+    secret: String,
+}
+
+impl Stage {
+    async fn new(client: &mut Client, scope: &str) -> Self {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let role = r#"{"indices":[{"names":["a-*","b-*"],"privileges":["all"]}]}"#;
+        client.good("PUT", "/_security/role/has", role).await;
+        for (name, role) in [("ann", "has"), ("dev", "viewer")] {
+            let body = json!({"password": (format!("{name}-knows-this")), "roles": [role]});
+            client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&body)).await;
+        }
+        let body = json!({"client_name": "App", "owner": "dev", "redirect_uris": [CALLBACK],
+            "scope": scope, "default_scope": scope,
+            "grant_types": ["authorization_code", "refresh_token", DEVICE]});
+        let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let mut dev = Browser::default();
+        dev.sign_in(client, "dev", "/login").await;
+        let app = format!("/apps/{}", text("reference"));
+        Self { dev, app, id: text("client_id"), secret: text("client_secret") }
+    }
+
+    /// Its owner changes it.
+    async fn change(&mut self, client: &mut Client, more: &[(&str, &str)]) {
+        let page = self.dev.ask(client, &self.app, &[]).await;
+        let mut form = fields(&page, &self.app);
+        let base =
+            [("application_type", "web"), ("client_name", "App"), ("redirect_uris", CALLBACK)];
+        for (name, value) in base.iter().chain(more).chain(&[("action", "submit")]) {
+            form.push(((*name).into(), (*value).into()));
+        }
+        let answer = self.dev.post(client, &self.app, &form).await;
+        assert_eq!(answer.status, 303, "{}", answer.text());
+    }
+
+    /// The page that asks its owner, in a browser of its own.
+    async fn page(&self, client: &mut Client, more: &str) -> (Browser, String, Response) {
+        let mut browser = Browser::default();
+        let target = format!("/authorize?response_type=code&client_id={}{more}", self.id);
+        let (request, page) = browser.consent_to(client, "ann", &target).await;
+        (browser, request, page)
+    }
+
+    /// What is answered to a form of the client.
+    async fn post(&self, client: &mut Client, target: &str, more: &str) -> (u16, Value) {
+        client.authorize(None);
+        let body = format!("client_id={}&client_secret={}{more}", self.id, self.secret);
+        let answer = client.call_with("POST", target, &FORM, body.as_bytes()).await;
+        (answer.status, value(&answer))
+    }
+}
+
+/// Allows these scopes on a page; answers to what that led.
+async fn allow(
+    browser: &mut Browser,
+    client: &mut Client,
+    (page, action): (&Response, &str),
+    scopes: &[&str],
+) -> Response {
+    let mut form = fields(page, action);
+    form.extend(scopes.iter().map(|scope| ("scope".to_owned(), (*scope).to_owned())));
+    form.push(("decision".into(), "allow".into()));
+    browser.post(client, action, &form).await
+}
+
+fn code_in(answer: &Response) -> String {
+    let led = location(answer);
+    let code = led.split_once("code=").expect("a code").1;
+    code.split('&').next().unwrap_or_default().to_owned()
+}
+
+fn word(told: &(u16, Value), name: &str) -> String {
+    told.1.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The scopes that a page offers.
+fn offered(page: &Response) -> Vec<String> {
+    let text = page.text();
+    let boxes = text.split("<input").filter(|it| it.contains("name=\"scope\""));
+    let values = boxes.filter_map(|it| it.split_once("value=\"")?.1.split('"').next());
+    values.map(str::to_owned).collect()
+}
+
+/// A client that had asked without PKCE, and had to use it or was a public one by then, got tokens without.
+#[test]
+fn a_code_without_a_challenge_is_worth_nothing_to_who_needs_one() {
+    let scope = "index:a-*:read";
+    for becomes in [
+        &[("confidential", "confidential"), ("require_pkce", "true")][..],
+        &[("confidential", "public")],
+    ] {
+        with_oauth(|mut client| async move {
+            let mut stage = Stage::new(&mut client, scope).await;
+            let (mut browser, _, page) = stage.page(&mut client, "").await;
+            let code =
+                code_in(&allow(&mut browser, &mut client, (&page, "/consent"), &[scope]).await);
+            let (mut waiting, request, page) = stage.page(&mut client, "").await;
+            stage.change(&mut client, &[becomes, &[("scope", scope)]].concat()).await;
+            let is_public = becomes.len() == 1;
+            if is_public {
+                client.authorize(Some(&basic("elastic", "secret")));
+                let approve = format!("/_oauth/client/{}/_approve", stage.id);
+                client.good("POST", &approve, "").await;
+            }
+            let body = format!(
+                "grant_type=authorization_code&code={code}&client_id={}{}",
+                stage.id,
+                if is_public { String::new() } else { format!("&client_secret={}", stage.secret) }
+            );
+            client.authorize(None);
+            let told = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
+            assert_eq!(told.status, 400, "{}", told.text());
+            assert_eq!(at(&value(&told), &["error"]).as_str(), Some("invalid_grant"));
+            let late = allow(&mut waiting, &mut client, (&page, "/consent"), &[scope]).await;
+            assert_eq!(late.status, 403, "{}", late.text());
+            let target = format!("/consent?request={request}");
+            assert_eq!(waiting.ask(&mut client, &target, &[]).await.status, 400);
+        });
+    }
+}
+
+/// What was asked for by default, had been granted, or waited at a device was given though the client might not have
+/// it any more: tokens for nothing.
+#[test]
+fn what_lies_beyond_the_ceiling_is_as_if_it_had_not_been_granted() {
+    with_oauth(|mut client| async move {
+        let (reads, writes, one) = ("index:a-*:read", "index:a-*:write", "index:a-1:read");
+        let mut stage = Stage::new(&mut client, &format!("{reads} {writes}")).await;
+        let (mut browser, _, page) = stage.page(&mut client, "").await;
+        let both = [reads, writes];
+        let allowed = allow(&mut browser, &mut client, (&page, "/consent"), &both).await;
+        let exchange = |code: &str| format!("&grant_type=authorization_code&code={code}");
+        let told = stage.post(&mut client, "/token", &exchange(&code_in(&allowed))).await;
+        let mut refresh = word(&told, "refresh_token");
+        let (mut browser, _, page) = stage.page(&mut client, "").await;
+        let allowed = allow(&mut browser, &mut client, (&page, "/consent"), &both).await;
+        let on_its_way = code_in(&allowed);
+        let device = stage.post(&mut client, "/device_authorization", "").await;
+        stage.change(&mut client, &[("confidential", "confidential"), ("scope", one)]).await;
+
+        let told = stage.post(&mut client, "/token", &exchange(&on_its_way)).await;
+        assert_eq!(word(&told, "scope"), one, "{told:?}");
+        for (scope, status, answered) in [("", 200, one), (writes, 400, ""), (one, 200, one)] {
+            let scope =
+                if scope.is_empty() { String::new() } else { format!("&scope={}", escaped(scope)) };
+            let body = format!("&grant_type=refresh_token&refresh_token={refresh}{scope}");
+            let told = stage.post(&mut client, "/token", &body).await;
+            assert_eq!((told.0, &*word(&told, "scope")), (status, answered), "{scope}: {told:?}");
+            match status {
+                200 => refresh = word(&told, "refresh_token"),
+                _ => assert_eq!(word(&told, "error"), "invalid_scope"),
+            }
+        }
+        let (_, _, page) = stage.page(&mut client, "").await;
+        assert_eq!(offered(&page), [one]);
+        let pushed = stage.post(&mut client, "/par", "&response_type=code").await;
+        assert_eq!(pushed.0, 201, "{pushed:?}");
+
+        let mut browser = Browser::default();
+        browser.sign_in(&mut client, "ann", "/login").await;
+        let page = browser.ask(&mut client, "/device", &[]).await;
+        let mut form = fields(&page, "/device");
+        form.push(("user_code".into(), word(&device, "user_code")));
+        let page = browser.post(&mut client, "/device", &form).await;
+        assert_eq!(offered(&page), [one]);
+        allow(&mut browser, &mut client, (&page, "/device"), &[one, writes]).await;
+        let body = format!("&grant_type={DEVICE}&device_code={}", word(&device, "device_code"));
+        let told = stage.post(&mut client, "/token", &body).await;
+        assert_eq!((told.0, &*word(&told, "scope")), (200, one), "{told:?}");
+
+        // Nothing of it is left.
+        let device = stage.post(&mut client, "/device_authorization", "").await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let elsewhere = "index:b-1:read";
+        stage.change(&mut client, &[("confidential", "confidential"), ("scope", elsewhere)]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
+        let target = format!("/authorize?response_type=code&client_id={}", stage.id);
+        let led = location(&Browser::default().ask(&mut client, &target, &[]).await);
+        assert!(led.starts_with(CALLBACK) && led.contains("error=invalid_scope"), "{led}");
+        for (target, more) in [
+            ("/par", "&response_type=code".to_owned()),
+            ("/device_authorization", String::new()),
+            ("/token", format!("&grant_type=refresh_token&refresh_token={refresh}")),
+        ] {
+            let told = stage.post(&mut client, target, &more).await;
+            assert_eq!((told.0, &*word(&told, "error")), (400, "invalid_scope"), "{target}");
+        }
+        let page = browser.ask(&mut client, "/device", &[]).await;
+        let mut form = fields(&page, "/device");
+        form.push(("user_code".into(), word(&device, "user_code")));
+        let page = browser.post(&mut client, "/device", &form).await;
+        assert_eq!(page.status, 400, "{}", page.text());
+    });
+}
