@@ -55,6 +55,11 @@ impl Account {
         Self { what, ..Self::new(Some(lease)) }
     }
 
+    /// The lease, where it is over one.
+    pub fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
     /// An account over the same lease, of which nothing is taken.
     #[must_use]
     pub fn renewed(&mut self) -> Self {

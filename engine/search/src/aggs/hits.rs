@@ -128,6 +128,9 @@ impl Collector for Best {
                     .collect()
             } else {
                 let mut sorter = Sorter::new(Arc::clone(&self.order), self.limit);
+                if let Some(lease) = account.lease() {
+                    sorter.set_lease(lease.clone());
+                }
                 let ready = sorter.enter(&self.plan, self.number, turn)?
                     && docs.iter().all(|(doc, _)| sorter.prepare(*doc..doc + 1, turn));
                 let ready = ready && {
@@ -136,6 +139,10 @@ impl Collector for Best {
                     sorter.offer(&list, &scores);
                     sorter.leave(turn)?
                 };
+                if let Some(fault) = sorter.fault() {
+                    account.fail(fault.clone());
+                    return Ok(true);
+                }
                 if !ready {
                     self.owners[self.settled].docs = docs;
                     return Ok(false);
