@@ -14,6 +14,7 @@
 //! 4. What a slice passes over because of the shared score scores strictly less.
 
 mod keep;
+mod memory;
 mod merge;
 mod pace;
 mod parts;
@@ -25,7 +26,6 @@ mod tally;
 use std::ops::Range;
 use std::sync::Arc;
 
-use env::budget::{Holder, Lease};
 use env::rising::Rising;
 use segment::Missing;
 
@@ -186,18 +186,6 @@ impl Slice {
         }
     }
 
-    /// The memory that aggregations may take, and texts by which hits are ordered.
-    #[must_use]
-    pub fn with_memory(mut self, lease: Lease) -> Self {
-        if let Keep::Sorted(sorter) = &mut self.keep {
-            sorter.set_lease(lease.of(Holder::Answers));
-        }
-        if let Some(aggs) = &mut self.aggs {
-            aggs.set_lease(lease);
-        }
-        self
-    }
-
     /// The shard's number among those asked, by which hits of several shards are told apart.
     #[must_use]
     pub fn of_target(mut self, target: u32) -> Self {
@@ -266,12 +254,7 @@ impl Slice {
             turn.resident = resident(part.segment);
             let done = self.advance(&plan, &mut turn)?;
             self.is_left |= turn.is_left;
-            if let Keep::Sorted(sorter) = &self.keep
-                && let Some(fault) = sorter.fault()
-            {
-                let _ = plan.trouble.set(fault.clone());
-                self.stop();
-                self.part = self.parts.len();
+            if self.lacks_memory() {
                 return Ok(Progress::Done);
             }
             let part = &self.parts[self.part];
