@@ -375,7 +375,6 @@ fn what_is_missing_or_of_another_kind_is_told() {
         (PathBuf::from("/data/cluster/log-000009/file"), "/data/cluster/log-000009".into()),
         (PathBuf::from("/data/node/reserve-0/file"), "/data/node/reserve-0".into()),
         (PathBuf::from("/data/authz/reserve/file"), "/data/authz/reserve".into()),
-        (PathBuf::from("/data/cluster/reserve/file"), "/data/cluster/reserve".into()),
     ] {
         let sim = plant(&image);
         sim.plant(&planted, b"x");
