@@ -258,13 +258,13 @@ fn too_many_applications_are_no_fault_of_a_field() {
     });
 }
 
-/// Pushes a request of this client from an address, with a state of so many letters.
+/// Pushes a request of this client from an address, with so many letters that mean nothing.
 async fn push(client: &mut Client, app: &str, from: &str, letters: usize) -> Response {
     let callback = escaped("https://app.example/cb");
     let challenge = "c".repeat(43);
     let body = format!(
         "response_type=code&client_id={app}&redirect_uri={callback}&code_challenge={challenge}\
-         &code_challenge_method=S256&state={}",
+         &code_challenge_method=S256&x={}",
         "s".repeat(letters)
     );
     let fields = [("X-Forwarded-For", from), ("Content-Type", "application/x-www-form-urlencoded")];

@@ -58,7 +58,6 @@ mod left_open;
 mod lent;
 mod letting_in;
 mod limited;
-mod long_keys;
 mod lost;
 mod made_long;
 mod meaning;

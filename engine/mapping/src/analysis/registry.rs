@@ -211,14 +211,7 @@ impl Registry {
                 holding::hold(definition.held_bytes())?;
                 filter_of(kind, definition, &place)
             }
-            None => {
-                let mut definition = Value::object();
-                // By its bare name it makes beginnings of one letter, as Elasticsearch's.
-                if let ("edge_ngram", Value::Object(members)) = (name, &mut definition) {
-                    members.insert("max_gram", 1);
-                }
-                Ok(filter_of(name, &definition, &place).ok().flatten())
-            }
+            None => Ok(filter_of(name, &Value::object(), &place).ok().flatten()),
         }
     }
 
