@@ -158,7 +158,9 @@ impl<E: Env> Store<E> {
     }
 
     async fn bootstrap(&self, password: PasswordHash) -> Result<()> {
-        self.propose(Command::Bootstrap { password }).await.map(drop)
+        // Without it nobody gets in: it takes what room there is.
+        let made = self.replicated.propose_pressing(Command::Bootstrap { password }).await;
+        Ok(made.map(drop)?)
     }
 
     /// The state, for all cores.

@@ -5,7 +5,9 @@ The data folder lies on a small file system of its own. What must hold:
 1. when the disk is full, writes get 429 with a reason that names the disk, and nothing of them is there
    (files of the logs that stand already are written full first: what is taken then is durable, and found);
 2. reads and searches go on, and all that was acknowledged is there;
-3. an index can be deleted, and the room is used again;
+3. small changes (of scripts, of roles) are taken until only what is kept back is left, and then get 429; passwords
+   are changed, accounts disabled and keys taken back all the same, and every index can be deleted, also while
+   somebody else takes all the room that this gives back; the room is used again;
 4. within five seconds after room is made, writes are taken again, without anybody doing anything;
 5. a node that starts on a full disk serves what it has, and takes writes once there is room;
 6. after all that, a kill and a start lose nothing.
@@ -126,6 +128,59 @@ class Store:
         raise AssertionError(f"writes are refused for 30 s although there is room: {sorted(self.reasons)}, {shards}")
 
 
+# What takes the room that is left for small changes: each anew, under few names.
+SMALL = [
+    ("/_scripts/small", lambda number: {"script": {"lang": "painless", "source": f"return {number}"}}),
+    ("/_security/role/small", lambda number: {"cluster": ["monitor"], "metadata": {"number": number}}),
+]
+LITTLE, LEAVERS = 24, ["left0", "left1", "left2"]
+
+
+def prepare(store):
+    """Indices, accounts and a key that are to go on a full disk; the id of the key."""
+    for number in range(LITTLE):
+        status, answer = store.wire.ask("PUT", f"/little{number}", {"settings": {"number_of_shards": 1}})
+        assert status == 200, answer
+    for name in LEAVERS:
+        status, answer = store.wire.ask("PUT", f"/_security/user/{name}", {"password": "long-enough-1", "roles": []})
+        assert status == 200, answer
+    status, answer = store.wire.ask("POST", "/_security/api_key", {"name": "left"})
+    assert status == 200, answer
+    return answer["id"]
+
+
+def small_change(store, path, body, number):
+    status, answer = store.wire.ask("PUT", f"{path}{number % 20}", body(number))
+    assert status in (200, 429), answer
+    return status == 200
+
+
+def withdraw(say, volume, store, key):
+    """What takes rights away and what gives room back goes on where nothing else does."""
+    for path, body in SMALL:
+        taken = 0
+        volume.fill()
+        while small_change(store, path, body, taken):
+            taken += 1
+            assert taken < 3000, f"a full disk takes {path}"
+            volume.fill()
+        say(f"{path}: {taken} changes found room, then 429")
+    for method, path, body in [
+        ("POST", f"/_security/user/{LEAVERS[0]}/_password", {"password": "long-enough-2"}),
+        ("PUT", f"/_security/user/{LEAVERS[1]}/_disable", None),
+        ("DELETE", f"/_security/user/{LEAVERS[2]}", None),
+        ("DELETE", "/_security/api_key", {"ids": [key]}),
+    ]:
+        volume.fill()
+        status, answer = store.wire.ask(method, path, body)
+        assert status == 200, f"{method} {path} on a full disk: {answer}"
+    for number in range(LITTLE):
+        volume.fill()
+        status, answer = store.wire.ask("DELETE", f"/little{number}")
+        assert status == 200, f"deleting on a full disk: {answer}"
+    say(f"a password, an account, a user, a key and {LITTLE} indices withdrawn")
+
+
 def story(say, volume, server):
     store = Store(server)
     if isinstance(volume, Memory):
@@ -144,6 +199,7 @@ def story(say, volume, server):
         for _ in range(10):
             store.write(index)
     store.wire.ask("POST", f"/{KEPT}/_refresh")
+    key = prepare(store)
 
     store.fill(KEPT)
     say(f"filled by documents: {volume.free_bytes() >> 10} KiB left, {sorted(store.reasons)[:3]}")
@@ -156,6 +212,7 @@ def story(say, volume, server):
     store.stays_refused(KEPT, volume)
     store.check(KEPT)
     store.check(GONE)
+    withdraw(say, volume, store, key)
     status, answer = store.wire.ask("DELETE", f"/{GONE}")
     assert status == 200, f"deleting on a full disk: {answer}"
     say(f"filled to the last byte, an index deleted: {volume.free_bytes() >> 10} KiB left")
@@ -167,6 +224,11 @@ def story(say, volume, server):
     say(f"room was made: writes are taken after {took:.1f} s")
     assert took <= RESUMED_S, took
     store.check(KEPT)
+    for path, body in SMALL:
+        begun = time.monotonic()
+        while not small_change(store, path, body, 0):
+            assert time.monotonic() - begun <= RESUMED_S, f"{path} is refused although there is room"
+            time.sleep(0.1)
 
     volume.fill(leave=volume.free_bytes() - (60 << 20))
     store.fill(KEPT)

@@ -211,6 +211,28 @@ pub enum Command {
     },
 }
 
+/// How a full disk takes a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// It waits until there is room.
+    Waits,
+    /// It is taken, but not into the last of the room.
+    Careful,
+    /// It is taken as long as anything is: it gives room back.
+    Pressing,
+}
+
+/// Do the names of all settings begin so?
+fn all_begin(settings: &Value, start: &str) -> bool {
+    if settings.is_null() {
+        return true;
+    }
+    match crate::settings::flatten(settings) {
+        Ok(flat) => flat.keys().all(|name| name.starts_with(start)),
+        Err(_) => false,
+    }
+}
+
 /// By which rules settings are changed, and indices opened and closed: a log is done again as it was done at first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
@@ -320,6 +342,35 @@ impl Command {
                 actions.iter().any(|action| matches!(action, AliasAction::RemoveIndex { .. }))
             }
             Self::Batch(commands) => commands.iter().any(Self::leaves_a_moment),
+        }
+    }
+
+    /// What a full disk does with it. Setting a block, and taking it back, may be asked for again and again; an
+    /// index is deleted once.
+    pub fn urgency(&self) -> Urgency {
+        match self.inner() {
+            Self::DeleteIndices { .. } | Self::DeleteDataStreams { .. } => Urgency::Pressing,
+            Self::UpdateAliases { actions }
+                if actions
+                    .iter()
+                    .all(|action| matches!(action, AliasAction::RemoveIndex { .. })) =>
+            {
+                Urgency::Pressing
+            }
+            Self::Bootstrap { .. } => Urgency::Careful,
+            Self::PutSettings { settings, .. } if all_begin(settings, "index.blocks.") => {
+                Urgency::Careful
+            }
+            Self::PutClusterSettings { persistent, transient, .. }
+                if all_begin(persistent, "cluster.blocks.")
+                    && all_begin(transient, "cluster.blocks.") =>
+            {
+                Urgency::Careful
+            }
+            Self::Batch(commands) => {
+                commands.iter().map(Self::urgency).min().unwrap_or(Urgency::Waits)
+            }
+            _ => Urgency::Waits,
         }
     }
 

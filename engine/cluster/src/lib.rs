@@ -36,7 +36,7 @@ pub use apply::{
     Outcome, admit, admit_index, apply, check_new_name, check_next, check_soft_deletes, compose,
 };
 pub use cluster_settings::ClusterSettings;
-pub use command::{Command, NewIndex, Rules, TemplateKind};
+pub use command::{Command, NewIndex, Rules, TemplateKind, Urgency};
 pub use data_stream::{DataStream, StreamChange};
 pub use error::{Error, Result};
 pub use graveyard::Tombstone;

@@ -80,6 +80,16 @@ impl<E: Env> Local<E> {
         Ok(Pending::new(self.writer.append_sparing(record)?))
     }
 
+    /// As [`Log::append`], but leaves half of that to those who may not wait.
+    pub fn append_careful(&self, record: Record) -> Result<Pending> {
+        Ok(Pending::new(self.writer.append_careful(record)?))
+    }
+
+    /// Looks whether there is room for a record of `bytes`, where that is not known; a refusal where not.
+    pub async fn look_for_room(&self, bytes: usize) -> Result<()> {
+        Ok(self.writer.look_for_room(bytes).await?)
+    }
+
     /// Gives the reserve up where a full disk leaves no room for `bytes`; whether there is room now.
     pub async fn make_way(&self, bytes: usize) -> bool {
         self.writer.make_way(bytes).await

@@ -228,6 +228,12 @@ impl<E: Env, S: State> Replicated<E, S> {
         self.propose_by(command, Local::append_sparing).await
     }
 
+    /// As [`Self::propose`] for what a full disk should take, and somebody may ask for again and again: not the
+    /// last of the room.
+    pub async fn propose_careful(&self, command: S::Command) -> Result<S::Outcome> {
+        self.propose_by(command, Local::append_careful).await
+    }
+
     /// As [`Self::propose`] for what may not wait until a full disk has room: the reserve is for it.
     pub async fn propose_pressing(&self, command: S::Command) -> Result<S::Outcome> {
         // Where there is no way it is refused as any other.
@@ -251,6 +257,7 @@ impl<E: Env, S: State> Replicated<E, S> {
             }
             false => payload_of::<S>(&command),
         };
+        self.inner.log.look_for_room(payload.len() + RECORD_BYTES).await?;
         let answer = {
             let mut ledger = self.inner.ledger.borrow_mut();
             let number = ledger.applied + ledger.waiting.len() as u64;

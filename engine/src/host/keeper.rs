@@ -9,7 +9,8 @@
 //!    empty, and removed at the next start (`folders`).
 //! 4. What is known to be wrong with a shard stays known while its index is closed: its entry stays in
 //!    the directory until the index is opened, which tries again, or is deleted.
-//! 5. A shard is opened, or closed, or its folder removed, by one at a time, in the order in which that was
+//! 5. What gives room back finds some on a full disk: other changes leave it to that, and a file is kept back.
+//! 6. A shard is opened, or closed, or its folder removed, by one at a time, in the order in which that was
 //!    decided: changes that come meanwhile wait ([`Lines`]).
 
 use std::cell::{Cell, RefCell};
@@ -20,8 +21,8 @@ use std::time::Duration;
 use base::ShardId;
 use base::hash::{Map, Set};
 use base::planted::{Fault, planted};
-use cluster::{Command, Index, Outcome, State};
-use consensus::{Replicated, Setup};
+use cluster::{Command, Index, Outcome, State, Urgency};
+use consensus::{Replicated, Reserve, Setup};
 use env::queue::Place;
 use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
@@ -38,6 +39,10 @@ use crate::index::route::home_of;
 use crate::index::settings::shard_config;
 use crate::node::{Directory, Entry, Failure, Shared};
 
+/// The file that is kept back for a full disk, in the folder of the state: for what gives room back.
+const RESERVE: &str = "reserve";
+const RESERVE_BYTES: u64 = 2 << 20;
+
 /// See the head of the file.
 pub(crate) struct Keeper<E: Env> {
     pub(super) env: E,
@@ -50,7 +55,7 @@ pub(crate) struct Keeper<E: Env> {
     lost: RefCell<Set<ShardId>>,
     /// Shards that were not opened for want of room on the disk.
     full: RefCell<Set<ShardId>>,
-    /// Who opens or closes which shard (rule 5).
+    /// Who opens or closes which shard (rule 6).
     pub(super) lines: Lines,
     /// Of each shard that is opened, the opening that was decided last: what an earlier one comes to is
     /// not told.
@@ -67,12 +72,15 @@ impl<E: Env> Keeper<E> {
         let mut setup = Setup::new(shared.config.data.join("cluster"), "cluster");
         setup.snapshot_after_bytes = shared.config.state_log_bytes;
         let env = core.env.clone();
-        let reserve = core.reserve.borrow().clone();
-        let value: Replicated<E, State> = if Replicated::<E, State>::exists(&env, &setup).await? {
-            Replicated::open(&env, setup, reserve).await?
-        } else {
+        let exists = Replicated::<E, State>::exists(&env, &setup).await?;
+        if !exists {
             folders::refuse_beside_indices(&env, &shared.config.data).await?;
-            Replicated::create(&env, setup, reserve).await?
+        }
+        env.disk().create_dir(&setup.dir).await?;
+        let reserve = Some(Reserve::open(&env, setup.dir.join(RESERVE), RESERVE_BYTES).await?);
+        let value: Replicated<E, State> = match exists {
+            true => Replicated::open(&env, setup, reserve).await?,
+            false => Replicated::create(&env, setup, reserve).await?,
         };
         let held = Held::of(&value.state(), &core.lease);
         if let Some(complaint) = held.complaint() {
@@ -108,7 +116,8 @@ impl<E: Env> Keeper<E> {
             let (persistent, transient) = (json::Value::Null, json::Value::Object(all));
             let rules = cluster::Rules::Now;
             let forget = Command::PutClusterSettings { persistent, transient, rules };
-            keeper.propose(forget).await?;
+            // No full disk keeps a node from starting, while its log has room at all.
+            keeper.value.propose(forget).await?;
         }
         keeper.publish_state();
         keeper.remove_orphans().await;
@@ -136,7 +145,12 @@ impl<E: Env> Keeper<E> {
         &self,
         command: Command,
     ) -> std::result::Result<Outcome, consensus::Error> {
-        self.value.propose(command.at(self.env.clock().unix_ms())).await
+        let command = command.at(self.env.clock().unix_ms());
+        match command.urgency() {
+            Urgency::Waits => self.value.propose_sparing(command).await,
+            Urgency::Careful => self.value.propose_careful(command).await,
+            Urgency::Pressing => self.value.propose_pressing(command).await,
+        }
     }
 
     /// Does a change; see rule 1.

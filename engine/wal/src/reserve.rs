@@ -4,20 +4,24 @@
 //! Always true
 //! 1. Opening does not wait for the file: it is filled beside other work.
 //! 2. After it was given up it is made again only when three times its size is free: nobody who
-//!    waits for a little room is starved by it.
+//!    waits for a little room is starved by it. That is looked after each second, until it stands.
 //!
 //! Not here: when it is given up (`rotate`).
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
-use env::{Disk, Env, ErrorKind, File, Spawn};
+use env::{Clock, Disk, Env, ErrorKind, File, Spawn};
 
 use crate::Result;
 
 /// The file is filled in pieces of this size.
 const FILL_BYTES: u64 = 1 << 20;
+
+/// Between two looks whether there is room for it.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A file that holds room for the logs of one core; clones are the same reserve.
 pub struct Reserve<E: Env> {
@@ -29,6 +33,8 @@ struct Inner<E: Env> {
     path: PathBuf,
     bytes: u64,
     stage: Cell<Stage>,
+    /// It was given up, or found no room.
+    is_lacking: Cell<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +64,13 @@ impl<E: Env> Reserve<E> {
             Err(error) if error.kind == ErrorKind::NotFound => Stage::Absent,
             Err(error) => return Err(error.into()),
         };
-        let inner = Inner { env: env.clone(), path, bytes, stage: Cell::new(stage) };
+        let inner = Inner {
+            env: env.clone(),
+            path,
+            bytes,
+            stage: Cell::new(stage),
+            is_lacking: Cell::default(),
+        };
         let reserve = Self { inner: Rc::new(inner) };
         reserve.restore();
         Ok(reserve)
@@ -69,13 +81,27 @@ impl<E: Env> Reserve<E> {
         self.inner.stage.get() == Stage::Full
     }
 
+    /// How much that is.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.inner.bytes
+    }
+
+    /// Whether there is no room to keep back: it was given up, and could not be made again since, or could
+    /// not be made at all. What may wait waits until then.
+    pub fn is_lacking(&self) -> bool {
+        self.inner.is_lacking.get()
+    }
+
     /// Gives the room up. False where there was none.
     pub(crate) async fn spend(&self) -> bool {
         if self.inner.stage.get() != Stage::Full {
             return false;
         }
         self.inner.stage.set(Stage::Absent);
-        self.inner.env.disk().remove(&self.inner.path).await.is_ok()
+        self.inner.is_lacking.set(true);
+        let is_gone = self.inner.env.disk().remove(&self.inner.path).await.is_ok();
+        self.restore();
+        is_gone
     }
 
     /// Makes the file again, beside other work, where there is room.
@@ -84,14 +110,28 @@ impl<E: Env> Reserve<E> {
             return;
         }
         self.inner.stage.set(Stage::Filling);
-        let inner = Rc::clone(&self.inner);
+        let (env, weak) = (self.inner.env.clone(), Rc::downgrade(&self.inner));
+        let mut is_waiting = self.is_lacking();
         self.inner.env.spawn().spawn(async move {
-            let stage = match inner.fill().await {
-                Ok(true) => Stage::Full,
-                // It is a help, not a promise: what failed here will fail where it matters.
-                Ok(false) | Err(_) => Stage::Absent,
-            };
-            inner.stage.set(stage);
+            loop {
+                if is_waiting {
+                    env.clock().sleep(LOOK_AGAIN).await;
+                }
+                let Some(inner) = weak.upgrade() else { return };
+                let stage = match inner.fill().await {
+                    Ok(true) => Stage::Full,
+                    Ok(false) => Stage::Filling,
+                    Err(error) if error.kind == ErrorKind::NoSpace => Stage::Filling,
+                    // It is a help, not a promise: what failed here will fail where it matters.
+                    Err(_) => Stage::Absent,
+                };
+                is_waiting = stage == Stage::Filling;
+                inner.is_lacking.set(is_waiting);
+                inner.stage.set(stage);
+                if !is_waiting {
+                    return;
+                }
+            }
         });
     }
 }
@@ -137,17 +177,18 @@ mod tests {
         assert!(!reserve.is_full(), "opening does not wait");
         sim.run_for(Duration::from_secs(1));
         assert!(reserve.is_full());
+        assert!(!reserve.is_lacking());
         assert_eq!(sim.bytes("/reserve-0").map(|bytes| bytes.len()), Some(3 << 20));
         sim.set_free_bytes(0);
         assert!(sim.run(reserve.spend()));
         assert!(!sim.run(reserve.spend()), "it can be given up once");
-        reserve.restore();
-        sim.run_for(Duration::from_secs(1));
+        sim.run_for(Duration::from_secs(3));
         assert!(!reserve.is_full(), "there is too little room to keep some back");
+        assert!(reserve.is_lacking());
         sim.set_free_bytes(1 << 30);
-        reserve.restore();
-        sim.run_for(Duration::from_secs(1));
-        assert!(reserve.is_full());
+        sim.run_for(Duration::from_secs(2));
+        assert!(reserve.is_full(), "nobody has to ask for it");
+        assert!(!reserve.is_lacking());
     }
 
     #[test]

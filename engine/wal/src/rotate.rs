@@ -49,7 +49,10 @@ pub(crate) struct Older {
 /// The file after the one that is written to.
 enum Next<E: Env> {
     Absent,
-    Making,
+    Making {
+        /// There was no room for it before, and hardly is now: nothing counts on it.
+        again: bool,
+    },
     Ready(LogFile<E>),
     /// There was no room for it then.
     NoSpace(Duration),
@@ -123,7 +126,17 @@ impl<E: Env> Files<E> {
 
     /// Whether `bytes` will find room, as far as is known now.
     pub(crate) fn may_hold(&self, bytes: u64) -> bool {
-        bytes <= self.room() || !matches!(self.next, Next::NoSpace(_))
+        bytes <= self.room()
+            || !matches!(self.next, Next::NoSpace(_) | Next::Making { again: true })
+    }
+
+    /// Whether a batch of `bytes` finds room in a file that stands.
+    pub(crate) fn holds(&self, bytes: u64) -> bool {
+        let ready = match &self.next {
+            Next::Ready(file) => LogFile::<E>::room_of(file.len),
+            _ => 0,
+        };
+        bytes <= self.room().max(ready)
     }
 
     /// Whether it is time to try again to make the next file.
@@ -240,8 +253,8 @@ impl<E: Env> Inner<E> {
                 return Poll::Ready(Err(failure));
             }
             match std::mem::replace(&mut state.files.next, Next::Absent) {
-                Next::Making => {
-                    state.files.next = Next::Making;
+                making @ Next::Making { .. } => {
+                    state.files.next = making;
                     state.sleep_committer(context);
                     Poll::Pending
                 }
@@ -256,7 +269,7 @@ impl<E: Env> Inner<E> {
     pub(crate) async fn made(&self) {
         poll_fn(|context| {
             let mut state = self.state.borrow_mut();
-            if !matches!(state.files.next, Next::Making) {
+            if !matches!(state.files.next, Next::Making { .. }) {
                 return Poll::Ready(());
             }
             state.sleep_committer(context);
@@ -333,10 +346,12 @@ impl<E: Env> Inner<E> {
     pub(crate) fn prepare_next(self: &Rc<Self>) {
         let len = {
             let mut state = self.state.borrow_mut();
-            if !matches!(state.files.next, Next::Absent | Next::NoSpace(_)) {
-                return;
-            }
-            state.files.next = Next::Making;
+            let again = match state.files.next {
+                Next::Absent => false,
+                Next::NoSpace(_) => true,
+                Next::Making { .. } | Next::Ready(_) => return,
+            };
+            state.files.next = Next::Making { again };
             let now = self.env.clock().monotonic();
             state.files.next_len(now, self.config.file_bytes_min, self.config.file_bytes_max)
         };

@@ -82,7 +82,8 @@ pub(crate) struct State<E: Env> {
     closed: bool,
     /// Told when the log goes on in a small file.
     pub(crate) fresh: Option<Rc<Group>>,
-    committer: Option<Waker>,
+    /// The committer, and who waits until a file is made.
+    sleepers: Vec<Waker>,
     watchers: Vec<Waker>,
 }
 
@@ -125,7 +126,7 @@ impl<E: Env> State<E> {
             closing: None,
             closed: false,
             fresh: None,
-            committer: None,
+            sleepers: Vec::new(),
             watchers: Vec::new(),
         }
     }
@@ -163,6 +164,12 @@ impl<E: Env> State<E> {
         let waiting: usize = self.forming.iter().map(|f| frame::batch_bytes(f.bytes)).sum();
         // At worst it makes a batch of its own.
         self.files.may_hold((waiting + frame::batch_bytes(bytes)) as u64)
+    }
+
+    /// Whether it will find some for sure.
+    pub(crate) fn surely_has_room_for(&self, bytes: usize) -> bool {
+        let waiting: usize = self.forming.iter().map(|f| frame::batch_bytes(f.bytes)).sum();
+        self.files.holds((waiting + frame::batch_bytes(bytes)) as u64)
     }
 
     pub(crate) fn take_in(&mut self, record: Record, bytes: usize, due: Duration) -> Rc<Group> {
@@ -245,13 +252,14 @@ impl<E: Env> State<E> {
     }
 
     pub(crate) fn wake_committer(&mut self) {
-        if let Some(waker) = self.committer.take() {
-            waker.wake();
-        }
+        self.sleepers.drain(..).for_each(Waker::wake);
     }
 
     pub(crate) fn sleep_committer(&mut self, context: &Context<'_>) {
-        self.committer = Some(context.waker().clone());
+        // Another may sleep here too: whoever takes its place would sleep on for both.
+        if !self.sleepers.iter().any(|sleeper| sleeper.will_wake(context.waker())) {
+            self.sleepers.push(context.waker().clone());
+        }
     }
 
     /// Takes what formed first, to be written.

@@ -147,17 +147,77 @@ impl<E: Env> Writer<E> {
     }
 
     /// As [`Writer::append`] for what may wait until a full disk has room: refused there as soon as no more
-    /// than half of a file is left, which is for records that may not.
+    /// than half of a file is left, or the reserve was given up. The rest is for records that may not.
     pub fn append_sparing(&self, record: Record) -> Result<Append> {
         let bytes = record_bytes(&record);
-        let spared = self.inner.config.file_bytes_min as usize / 2;
-        self.check_room(bytes.saturating_add(spared))?;
+        if self.is_lacking() {
+            return Err(Error::NoSpace { needed_bytes: bytes as u64 });
+        }
+        self.check_room(bytes.saturating_add(self.spared()))?;
         self.append(record)
+    }
+
+    /// As [`Writer::append`] for what a full disk should take, but somebody may ask for again and again: it may
+    /// have half of what is spared.
+    pub fn append_careful(&self, record: Record) -> Result<Append> {
+        let bytes = record_bytes(&record);
+        if self.is_lacking() {
+            let asked = bytes.saturating_add(self.spared());
+            if !self.inner.state.borrow().surely_has_room_for(asked) {
+                return Err(Error::NoSpace { needed_bytes: bytes as u64 });
+            }
+        } else {
+            self.check_room(bytes.saturating_add(self.spared() / 2))?;
+        }
+        self.append(record)
+    }
+
+    /// What is left on a full disk to records that may not wait.
+    fn spared(&self) -> usize {
+        self.inner.config.file_bytes_min as usize / 2
+    }
+
+    fn is_lacking(&self) -> bool {
+        self.inner.reserve.as_ref().is_some_and(Reserve::is_lacking)
+    }
+
+    /// Looks whether there is room for a record of `bytes`, where that can be known only by looking: the last
+    /// attempt to make a file found none, or the record may be longer than the next file.
+    pub async fn look_for_room(&self, bytes: usize) -> Result<()> {
+        let inner = &self.inner;
+        let (is_due, is_sure) = {
+            let state = inner.state.borrow();
+            let due = state.files.retry_is_due(inner.env.clock().monotonic());
+            (due, state.surely_has_room_for(bytes.saturating_add(self.spared())))
+        };
+        if is_due && !is_sure {
+            inner.prepare_next();
+            inner.made().await;
+        }
+        if bytes < self.spared() || inner.state.borrow().surely_has_room_for(bytes) {
+            return Ok(());
+        }
+        let kept = match &inner.reserve {
+            Some(reserve) if reserve.is_full() => reserve.bytes(),
+            _ => 0,
+        };
+        // Where it cannot be asked, the attempt will tell. A file is longer than what it holds.
+        let free = inner.env.disk().free_bytes(&inner.config.dir).await.unwrap_or(u64::MAX);
+        match free.saturating_add(kept) < 2 * bytes as u64 {
+            true => Err(Error::NoSpace { needed_bytes: bytes as u64 }),
+            false => Ok(()),
+        }
     }
 
     /// Makes room where a full disk left none for a record of `bytes`: gives the reserve up for the next
     /// file. Whether there is room now.
     pub async fn make_way(&self, bytes: usize) -> bool {
+        if self.check_room(bytes).is_ok() {
+            return true;
+        }
+        // What was done before may have given room back.
+        self.inner.prepare_next();
+        self.inner.made().await;
         if self.check_room(bytes).is_ok() {
             return true;
         }

@@ -25,6 +25,7 @@ pub async fn check<E: Env>(env: &E, root: &Path, lost: bool, report: &mut Report
     walk.value::<authz::State>("authz").await;
     let authz = root.join("authz");
     walk.no_folders(&authz, &["reserve"]).await;
+    walk.no_folders(&root.join("cluster"), &["reserve"]).await;
     walk.no_folders(&root.join("node"), &["reserve-", "identity", "keystore", "lock", "ready"])
         .await;
     let is_gone =
