@@ -131,6 +131,54 @@ fn a_shard_whose_damage_a_search_meets_is_shown_as_failed() {
     });
 }
 
+#[test]
+fn a_round_reads_closed_indices_too() {
+    let sim = Sim::new(11);
+    let env = sim.env();
+    let (cores, folders) = sim.run(async {
+        let cores = start(&env).await;
+        let mut folders = Vec::new();
+        for index in ["whole", "body", "slot", "log"] {
+            fill(&cores[0], index, 50).await;
+            let uuid = cores[0].state().index(index).expect("made").uuid;
+            folders.push(format!("/data/indices/{}/0", cluster::state::uuid_text(uuid)));
+            let all = IndicesOptions::default();
+            cores[1].close_indices(&Everything, index, all).await.expect("it may be closed");
+        }
+        cores[0].scrub().await;
+        let told = &cores[0].shared().scrubbing;
+        assert_eq!((told.done.get(), told.damages.get()), (told.wanted.get(), 0));
+        assert!(told.files.get() > 8, "a segment and a manifest of each");
+        (cores, folders)
+    });
+    let named = |folder: &str, start: &str| {
+        let name = sim.names(folder).into_iter().find(|name| name.starts_with(start));
+        format!("{folder}/{}", name.expect("it was flushed"))
+    };
+    let damaged = [
+        named(&folders[1], "segment-"),
+        named(&folders[2], "manifest-"),
+        named(&folders[3], "log-"),
+    ];
+    for (path, at) in damaged.iter().zip([100, 30, 4_100]) {
+        sim.rot(path, at, 1);
+    }
+    sim.run(async {
+        cores[0].scrub().await;
+        let told = &cores[0].shared().scrubbing;
+        assert_eq!((told.done.get(), told.damages.get()), (told.wanted.get(), 3));
+        let (state, directory) = (cores[1].state(), cores[1].directory());
+        assert!(directory.failure(state.index("whole").expect("made"), 0).is_none());
+        for (index, path) in ["body", "slot", "log"].into_iter().zip(&damaged) {
+            let failure = directory.failure(state.index(index).expect("made"), 0);
+            let file = path.strip_prefix("/data/").expect("it lies in the store");
+            let why = &failure.expect("it is known").why;
+            assert!(why.starts_with(&format!("[{file}] ")), "{index}: {why}");
+        }
+        cores[0].stop().await;
+    });
+}
+
 /// The worst colour of all indices, as a core sees it.
 async fn health(core: &Rc<Core<SimEnv>>) -> Health {
     let all = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };

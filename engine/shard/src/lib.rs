@@ -67,5 +67,6 @@ pub use operation::{
 };
 pub use reader::{Opening, Reader, Touched, Uses};
 pub use resting::{Resting, look, marks};
+pub use scrub::scrub_closed;
 pub use shard::{Setup, Shard};
 pub use stats::{SegmentStats, Stats};

@@ -46,6 +46,7 @@ use env::leftovers::Leaving;
 use env::{Bytes, Disk, Env, ErrorKind};
 
 use crate::error::{Error, Result};
+use crate::file;
 
 /// The format written and read.
 pub const FORMAT: u16 = 1;
@@ -238,6 +239,14 @@ impl Manifest {
         })
     }
 
+    /// Whether it names a file.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.segments.iter().any(|segment| {
+            let live = segment.live.map(|live| file::live_name(segment.id, live.generation));
+            file::segment_name(segment.id) == name || live.as_deref() == Some(name)
+        })
+    }
+
     /// Makes it the shard's commit point; durable when this returns.
     pub async fn save<E: Env>(&self, env: &E, dir: &Path) -> Result<()> {
         self.save_bytes(env, dir, self.encode()).await
@@ -267,13 +276,19 @@ impl Manifest {
         Ok(disk.save(&path, bytes).await?)
     }
 
-    /// The newest valid slot.
-    pub async fn load<E: Env>(env: &E, dir: &Path) -> Result<Self> {
+    /// The newest valid slot, and what is wrong with the other one, where something is: that may have been newer.
+    pub async fn load<E: Env>(env: &E, dir: &Path) -> Result<(Self, Option<Doubt>)> {
         let mut newest: Option<Self> = None;
-        let mut damage = None;
+        let (mut doubt, mut is_damaged) = (None, false);
         for slot in 0..2 {
             let path = dir.join(slot_name(slot));
-            let Some(bytes) = read(env, &path).await? else { continue };
+            let doubted = |what: &str| {
+                Some(Doubt { file: path.display().to_string(), what: what.to_owned() })
+            };
+            let Some(bytes) = read(env, &path).await? else {
+                doubt = doubt.or(doubted("it is missing"));
+                continue;
+            };
             match Self::decode(&bytes) {
                 Ok(manifest) => {
                     let wins = newest.as_ref().is_none_or(|other| {
@@ -292,18 +307,37 @@ impl Manifest {
                     });
                 }
                 Err(ManifestError::Malformed(what)) => {
-                    damage = Some(Error::Corrupt {
-                        file: path.display().to_string(),
-                        what: what.to_owned(),
-                    });
+                    is_damaged = true;
+                    doubt = doubted(what);
                 }
             }
         }
-        match (newest, damage) {
-            (Some(manifest), _) => Ok(manifest),
-            (None, Some(damage)) => Err(damage),
-            (None, None) => Err(Error::NoManifest { dir: dir.display().to_string() }),
+        match (newest, doubt) {
+            // The first has no other beside it.
+            (Some(manifest), Some(_)) if manifest.generation == 1 && !is_damaged => {
+                Ok((manifest, None))
+            }
+            (Some(manifest), doubt) => Ok((manifest, doubt)),
+            (None, Some(Doubt { file, what })) if is_damaged => Err(Error::Corrupt { file, what }),
+            (None, _) => Err(Error::NoManifest { dir: dir.display().to_string() }),
         }
+    }
+}
+
+/// A slot that tells nothing, beside one that does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The slot.
+    pub file: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl Doubt {
+    /// The slot is what is wrong, where the other one does not go with what lies in the folder.
+    pub(crate) fn blamed(self, error: &Error) -> Error {
+        let what = format!("{}, and the other one cannot stand in: {error}", self.what);
+        Error::Corrupt { file: self.file, what }
     }
 }
 

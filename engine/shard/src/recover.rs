@@ -24,7 +24,7 @@ use env::disk::Entry;
 use env::published::Published;
 use env::queue::Queue;
 use env::rising::RisingNumber;
-use env::{Bytes, Clock, Disk, Env, ErrorKind};
+use env::{Bytes, Clock, Disk, Env, ErrorKind, ReadOnly, read_only};
 use segment::footer::{self, FileKind};
 use segment::{Check, Live, Segment, View};
 
@@ -229,7 +229,8 @@ impl<E: Env> Inner<E> {
 }
 
 /// The manifest of a shard that is not open, and what lies in its folder, where nothing was set aside
-/// as damaged.
+/// as damaged. Where one slot of the manifest tells nothing, it may be the newer one: the other stands in only where
+/// the files that it names are there, and the log goes back to it. Nothing is changed.
 pub(crate) async fn footing<E: Env>(
     env: &E,
     dir: &Path,
@@ -246,16 +247,52 @@ pub(crate) async fn footing<E: Env>(
         let file = dir.join(&entry.name).display().to_string();
         return Err(Error::Corrupt { file, what: "damage was found before".to_owned() });
     }
-    let manifest = Manifest::load(env, dir).await?;
+    let (manifest, doubt) = Manifest::load(env, dir).await?;
     if manifest.shard != id {
         let what = "the manifest is another shard's".to_owned();
         return Err(Error::Corrupt { file: dir.display().to_string(), what });
     }
+    if let Some(doubt) = doubt {
+        let stands = stands(env, dir, &manifest, &entries).await;
+        stands.map_err(|error| doubt.blamed(&error))?;
+    }
     Ok((manifest, entries))
 }
 
+/// Do the files that a manifest names stand, and does the log begin no later than it?
+async fn stands<E: Env>(env: &E, dir: &Path, manifest: &Manifest, entries: &[Entry]) -> Result<()> {
+    check_files(dir, manifest, entries)?;
+    let env = read_only(env.clone());
+    let after = flush::position(manifest);
+    let read = async {
+        let config = Config::new(dir, manifest.shard);
+        Local::<ReadOnly<E>>::open(&env, config, after).await?.next().await
+    };
+    match read.await {
+        Err(error @ consensus::Error::Log(wal::Error::Gap { .. })) => Err(error.into()),
+        // What else may be wrong with it is found when it is opened.
+        _ => Ok(()),
+    }
+}
+
+/// Are the files that the manifest names there, and as long as it says?
+pub(crate) fn check_files(dir: &Path, manifest: &Manifest, entries: &[Entry]) -> Result<()> {
+    for segment in &manifest.segments {
+        let own = (file::segment_name(segment.id), segment.len_bytes);
+        let live =
+            segment.live.map(|live| (file::live_name(segment.id, live.generation), live.len_bytes));
+        for (name, len) in std::iter::once(own).chain(live) {
+            let found = entries.iter().find(|entry| entry.name == name).map(|entry| entry.len);
+            if found != Some(len) {
+                return Err(disagrees(&dir.join(&name), found, len));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A file is missing, or of another length than the manifest says.
-pub(crate) fn disagrees(path: &Path, found: Option<u64>, len: u64) -> Error {
+fn disagrees(path: &Path, found: Option<u64>, len: u64) -> Error {
     let what = match found {
         Some(found) => format!("{found} bytes, the manifest says {len}"),
         None => "the manifest names it, but it is not there".to_owned(),

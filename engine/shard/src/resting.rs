@@ -17,7 +17,7 @@ use segment::Live;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::manifest::{Manifest, SegmentFile};
-use crate::recover::{disagrees, footing};
+use crate::recover::{check_files, footing};
 use crate::stats::Stats;
 
 /// What was found of a shard that is not open.
@@ -61,22 +61,6 @@ pub async fn look<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<Resting> {
 
 fn names_of(entries: &[Entry]) -> Arc<[String]> {
     entries.iter().map(|entry| entry.name.clone()).collect()
-}
-
-/// Are the files that the manifest names there, and as long as it says?
-fn check_files(dir: &Path, manifest: &Manifest, entries: &[Entry]) -> Result<()> {
-    for segment in &manifest.segments {
-        let own = (file::segment_name(segment.id), segment.len_bytes);
-        let live =
-            segment.live.map(|live| (file::live_name(segment.id, live.generation), live.len_bytes));
-        for (name, len) in std::iter::once(own).chain(live) {
-            let found = entries.iter().find(|entry| entry.name == name).map(|entry| entry.len);
-            if found != Some(len) {
-                return Err(disagrees(&dir.join(&name), found, len));
-            }
-        }
-    }
-    Ok(())
 }
 
 async fn figures<E: Env>(env: &E, dir: &Path, manifest: &Manifest) -> Result<Stats> {

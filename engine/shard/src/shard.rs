@@ -328,6 +328,21 @@ fn on_disk(file: &crate::manifest::SegmentFile) -> u64 {
     file.len_bytes + file.live.map_or(0, |live| live.len_bytes)
 }
 
+/// Asks for work on a worker; again, some time later, while too many wait there.
+pub(crate) async fn until_taken<E: Env, T>(
+    env: &E,
+    ask: impl AsyncFn() -> env::Result<T>,
+) -> Result<T> {
+    loop {
+        match ask().await {
+            Err(error) if error.kind == env::ErrorKind::Busy => {
+                env.clock().sleep(BUSY_PAUSE).await;
+            }
+            done => return Ok(done?),
+        }
+    }
+}
+
 impl<E: Env> Inner<E> {
     /// The log; set before anybody else sees the shard.
     pub(crate) fn log(&self) -> &Local<E> {
@@ -346,11 +361,7 @@ impl<E: Env> Inner<E> {
 
     /// Asks for work on a worker; again while too many wait there.
     async fn until_taken<T>(&self, ask: impl AsyncFn() -> env::Result<T>) -> Result<T> {
-        loop {
-            if let Some(done) = self.unless_busy(ask().await).await? {
-                return Ok(done);
-            }
-        }
+        until_taken(&self.env, ask).await
     }
 
     /// Runs `job` on a worker; tries again while too many wait there.
@@ -378,17 +389,6 @@ impl<E: Env> Inner<E> {
         let lane = Lane::of_id(self.id.index);
         let spawn = self.env.spawn();
         self.until_taken(async || spawn.work_on_long_document(lane, job.clone()).await).await
-    }
-
-    /// What a worker made; nothing, some time later, where too many wait for one.
-    async fn unless_busy<T>(&self, done: env::Result<T>) -> Result<Option<T>> {
-        match done {
-            Err(error) if error.kind == env::ErrorKind::Busy => {
-                self.env.clock().sleep(BUSY_PAUSE).await;
-                Ok(None)
-            }
-            done => Ok(Some(done?)),
-        }
     }
 
     /// Adds one to a kind of work that began at `started`.

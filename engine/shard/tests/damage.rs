@@ -251,12 +251,43 @@ fn rot_in_a_segment_is_an_error_or_harmless_but_never_a_lost_document() {
 
 #[test]
 fn rot_in_a_manifest_is_an_error_or_harmless() {
-    rot_everywhere("manifest-", |_, name, found, expected| match found {
+    let mut errors = 0;
+    rot_everywhere("manifest-", |sim, name, found, expected| match found {
         Ok(found) => assert_eq!(found, *expected, "{name}"),
         Err(error) => {
-            assert!(matches!(error, Error::Corrupt { .. } | Error::Version { .. }), "{error}");
+            errors += 1;
+            let (Error::Corrupt { file, .. } | Error::Version { file, .. }) = &error else {
+                panic!("{error}");
+            };
+            assert_eq!(*file, path(name), "{error}");
+            assert!(sim.names(DIR).iter().any(|name| name.starts_with("segment-")));
         }
     });
+    assert!(errors > 3, "the older one cannot stand in: {errors}");
+}
+
+/// The log no longer goes back to the older slot: that was told as a fault of the log, and what only the newer one
+/// named was cleared away before.
+#[test]
+fn a_manifest_that_was_lost_is_named_and_nothing_is_cleared_away() {
+    let (sim, _) = lived();
+    let names = sim.names(DIR);
+    let generation = |name: &str| {
+        let bytes = sim.bytes(path(name)).expect("it is there");
+        Manifest::decode(&bytes).expect("sound").generation
+    };
+    let newest = ["manifest-0", "manifest-1"].into_iter().max_by_key(|name| generation(name));
+    let newest = newest.expect("one of two");
+    let env = sim.env();
+    sim.run(async {
+        use env::{Disk, Env};
+        env.disk().remove(std::path::Path::new(&path(newest))).await.expect("it is there");
+    });
+    let Err(Error::Corrupt { file, what }) = open(&sim) else { panic!("the log was cut") };
+    assert_eq!(file, path(newest));
+    assert!(what.contains("it is missing, and the other one cannot stand in: "), "{what}");
+    let left: Vec<String> = names.into_iter().filter(|name| name != newest).collect();
+    assert_eq!(sim.names(DIR), left);
 }
 
 #[test]

@@ -415,8 +415,30 @@ impl<E: Env> Keeper<E> {
         self.value.scrub(pace).await.map_err(|error| error.to_string())
     }
 
+    /// Reads what a shard stands on whose index is closed: files read, or the damage; none where it was opened or
+    /// deleted meanwhile, so that whatever was found is another's doing.
+    pub(crate) async fn scrub_closed(
+        &self,
+        shard: ShardId,
+        pace: &Pace<E>,
+    ) -> std::result::Result<u64, String> {
+        if !self.rests(shard) {
+            return Ok(0);
+        }
+        let dir = self.shared.shard_dir(shard);
+        match shard::scrub_closed(&self.env, &dir, shard, pace).await {
+            Err(error) if self.rests(shard) => Err(error.to_string()),
+            scrubbed => Ok(scrubbed.unwrap_or_default()),
+        }
+    }
+
     /// A shard was found damaged: it serves no more.
     pub(crate) fn fail_shard(&self, shard: ShardId, why: &str) {
+        if self.rests(shard) {
+            self.lose(shard, why);
+            self.publish_directory();
+            return;
+        }
         match self.directory.borrow().shards.get(&shard) {
             Some(Entry::Open(_)) => {}
             // It is known, or the shard is being closed or opened anew.
@@ -596,10 +618,7 @@ impl<E: Env> Keeper<E> {
     pub(super) async fn look_at(&self, shard: ShardId) {
         let dir = self.shared.shard_dir(shard);
         let looked = shard::look(&self.env, &dir, shard).await;
-        let state = self.value.state();
-        let is_closed = state.index_by_uuid(shard.index).is_some_and(|index| !index.open);
-        // It is known, or the shard was opened or deleted meanwhile.
-        if !is_closed || self.directory.borrow().shards.contains_key(&shard) {
+        if !self.rests(shard) {
             return;
         }
         match looked {
@@ -607,17 +626,23 @@ impl<E: Env> Keeper<E> {
                 let mut directory = self.directory.borrow_mut();
                 Arc::make_mut(&mut directory.resting).insert(shard, Arc::new(resting));
             }
-            Err(error) => {
-                (self.warn)(&format!(
-                    "shard [{}] of a closed index is lost: {error}",
-                    shard.number
-                ));
-                self.lost.borrow_mut().insert(shard);
-                let entry = self.failed(&error.to_string());
-                self.directory.borrow_mut().shards.insert(shard, entry);
-                self.forget_resting(shard);
-            }
+            Err(error) => self.lose(shard, &error.to_string()),
         }
+    }
+
+    /// Whether its index is closed, and nothing is known to be wrong with it: it was not opened or deleted.
+    pub(super) fn rests(&self, shard: ShardId) -> bool {
+        let state = self.value.state();
+        state.index_by_uuid(shard.index).is_some_and(|index| !index.open)
+            && !self.directory.borrow().shards.contains_key(&shard)
+    }
+
+    fn lose(&self, shard: ShardId, why: &str) {
+        (self.warn)(&format!("shard [{}] of a closed index is lost: {why}", shard.number));
+        self.lost.borrow_mut().insert(shard);
+        let entry = self.failed(why);
+        self.directory.borrow_mut().shards.insert(shard, entry);
+        self.forget_resting(shard);
     }
 
     /// Looks again at shards of closed indices whose files are not what they were.

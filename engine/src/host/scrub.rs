@@ -8,8 +8,8 @@
 //!    reckoned on workers.
 //! 3. A damaged shard fails with the file's name; the round goes on with the next one.
 //!
-//! Looked at: of each shard that serves, both slots of its manifest, segments, living documents and
-//! the synced part of its log; the snapshot and the log of the cluster's state, and of what else
+//! Looked at: of each shard that serves, and of each whose index is closed, both slots of its manifest, segments, living
+//! documents and the synced part of its log; the snapshot and the log of the cluster's state, and of what else
 //! was named to [`Core::scrub_also`].
 //!
 //! Not here: reading a store that no node uses (`corelode check`), which looks deeper.
@@ -109,8 +109,9 @@ impl<E: Env> Core<E> {
             let open = directory.shards.iter().filter(|(_, entry)| matches!(entry, Entry::Open(_)));
             open.map(|(shard, _)| *shard).collect()
         };
+        let closed = self.closed_shards();
         let others = self.others.borrow().clone();
-        told.wanted.add((shards.len() + others.len() + 1) as u64);
+        told.wanted.add((shards.len() + closed.len() + others.len() + 1) as u64);
         for shard in shards {
             let asked = self.ask(shard, |reply| ShardCall::Scrub { rate, reply }).await;
             match asked {
@@ -123,6 +124,15 @@ impl<E: Env> Core<E> {
         }
         let pace = Rc::new(Pace::new(&self.env, rate, Arc::clone(&told.read_bytes)));
         let keeper = self.keeper.borrow().clone();
+        for shard in closed {
+            if let Some(keeper) = &keeper {
+                match keeper.scrub_closed(shard, &pace).await {
+                    Ok(files) => told.files.add(files),
+                    Err(why) => self.note_damage(Some(shard), &why),
+                }
+            }
+            told.done.add(1);
+        }
         if let Some(keeper) = keeper {
             match keeper.scrub(&pace).await {
                 Ok(files) => told.files.add(files),
@@ -140,6 +150,16 @@ impl<E: Env> Core<E> {
         told.rounds_ended.add(1);
         told.ended_ms.set(self.now_ms());
         self.keep_moment().await;
+    }
+
+    /// The shards of closed indices.
+    fn closed_shards(&self) -> Vec<ShardId> {
+        let state = self.state();
+        let closed = state.indices.values().filter(|index| !index.open);
+        let shards = closed.flat_map(|index| {
+            (0..index.settings.shard_count()).map(|number| ShardId { index: index.uuid, number })
+        });
+        shards.collect()
     }
 
     /// Tells whoever runs the process, and sees to it that a damaged shard serves no more.
