@@ -14,6 +14,22 @@ use super::form::Form;
 use super::redirect;
 use super::settings::Settings;
 
+/// Parameters of a request that mean something here, beside the client's id and those that are refused.
+pub const NAMES: &[&str] = &[
+    "authorization_details",
+    "code_challenge",
+    "code_challenge_method",
+    "login_hint",
+    "max_age",
+    "prompt",
+    "redirect_uri",
+    "resource",
+    "response_mode",
+    "response_type",
+    "scope",
+    "state",
+];
+
 /// Longest `state`.
 const STATE_BYTES_MAX: usize = 2048;
 

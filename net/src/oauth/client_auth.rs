@@ -13,7 +13,7 @@ use http::target::{Plus, decode};
 
 use super::fail::Fail;
 use super::form::Form;
-use super::limit::{Of, owned, place};
+use super::limit::{Of, place};
 use super::visit::Visit;
 
 /// A client that is who it says.
@@ -32,14 +32,6 @@ impl Proven {
         match self.client.profile.confidential {
             true => self.id.clone(),
             false => format!("{} {}", self.id, place(peer)),
-        }
-    }
-
-    /// By what is counted what its requests hold: as [`Proven::rate`], but by networks that somebody may own.
-    pub fn holds(&self, peer: &str) -> String {
-        match self.client.profile.confidential {
-            true => self.id.clone(),
-            false => format!("{} {}", self.id, owned(peer)),
         }
     }
 }

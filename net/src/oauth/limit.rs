@@ -13,7 +13,6 @@ use std::time::Duration;
 use base::hash::Map;
 
 use super::places::Places;
-use super::pushes::Pushes;
 use super::waiting::Waiting;
 
 /// What is counted.
@@ -104,8 +103,6 @@ pub struct Limiter {
     names: RandomState,
     /// Who asked for what waits.
     pub waiting: Waiting,
-    /// What pushed requests hold.
-    pub pushes: Pushes,
     /// Whose devices wait.
     pub devices: Places,
     /// Whose pushed requests do.

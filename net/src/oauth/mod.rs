@@ -7,7 +7,7 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`settings`], [`limit`], [`waiting`], [`places`], [`pushes`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom and may be held, who asks |
+//! | [`settings`], [`limit`], [`waiting`], [`places`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom and may be held, who asks |
 //! | [`form`], [`multipart`], [`cookie`], [`known`] | what browsers send, and which of them are known |
 //! | [`visit`], [`answer`], [`fail`], [`refusal`] | one request; answers through the browser; refusals to programs, and in the audit log |
 //! | [`ask`], [`redirect`], [`profile`], [`picture`] | rules: a request, an address, what a client says of itself, its logo |
@@ -41,7 +41,6 @@ pub mod places;
 pub mod profile;
 pub mod proxy;
 pub mod push;
-pub mod pushes;
 pub mod redirect;
 pub mod refusal;
 pub mod register;

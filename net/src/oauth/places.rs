@@ -5,8 +5,8 @@
 //! places left, by the network that it comes from (one that somebody may own, a /24 or a /48); by the address (or /64)
 //! in it, of the places that this leaves; and by the client there, of the places that this leaves. A client at one
 //! address comes to a quarter of all places, `n` networks that flood leave one part in `n + 1` free, and whoever holds
-//! nothing finds a place. What was given stays. A device that asks for much takes more places than one, so that who
-//! floods comes to no more memory by long requests.
+//! nothing finds a place. What was given stays. What asks for much takes more places than one, so that who floods comes to no more
+//! memory by long requests.
 //!
 //! It is no part of the replicated state. What is there since before a start is counted as nobody's.
 
@@ -32,6 +32,12 @@ const ON_ITS_WAY_MS: u64 = 60_000;
 /// Bytes of scopes that a device asks for in each of its places.
 const PLACE_BYTES: usize = 256;
 
+/// Bytes of a pushed request in each of its places.
+const PUSHED_PLACE_BYTES: usize = 1024;
+
+/// What a parameter of it takes beside its texts.
+const PARAMETER_BYTES: usize = 80;
+
 /// What takes places for a time.
 pub trait Passing {
     /// When they are free again, in milliseconds.
@@ -56,6 +62,11 @@ impl Passing for Device {
 impl Passing for Pushed {
     fn end(&self) -> u64 {
         self.forgotten()
+    }
+
+    fn count(&self) -> usize {
+        let bytes = |(name, value): &(String, String)| PARAMETER_BYTES + name.len() + value.len();
+        1 + self.params.iter().map(bytes).sum::<usize>() / PUSHED_PLACE_BYTES
     }
 }
 
@@ -334,6 +345,18 @@ mod tests {
         places.entered(device(0, 1).id, false);
         assert!(enter(200, "self"));
         assert_eq!(places.known.lock().expect("nobody panicked").taken, 22 * 11 + 1);
+    }
+
+    #[test]
+    fn who_pushes_long_requests_takes_more_places() {
+        let pushed = |params: Vec<(String, String)>| {
+            Pushed { id: Hash([1; 32]), client: "app".into(), params, end: 1, kept: None }.count()
+        };
+        let param = |bytes: usize| ("state".to_owned(), "x".repeat(bytes));
+        assert_eq!(pushed(Vec::new()), 1);
+        assert_eq!(pushed(vec![param(500)]), 1);
+        assert_eq!(pushed(vec![param(8_000)]), 8);
+        assert_eq!(pushed((0..100).map(|_| param(1)).collect()), 9, "many are much, too");
     }
 
     #[test]

@@ -18,13 +18,16 @@ use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::limit::{self, Of, owned};
 use super::places::{Passing, Places, Whose};
-use super::pushes;
 use super::token::{DEVICE, check_resources, form, without_details, without_proof};
 use super::visit::Visit;
 use crate::reply::Reply;
 
 /// Life of a handle.
 const HANDLE_MS: u64 = 60_000;
+
+/// The parameters of one pushed request may have so many bytes, names and values together: twice of what the address of
+/// `/authorize` may have, and what waits for a person because of it holds them once more.
+const PUSHED_BYTES_MAX: usize = 8 << 10;
 
 /// RFC 9126, 2.3.
 const TOO_LONG: Fail = Fail::request("A pushed request may have 8192 bytes at most").status(413);
@@ -66,27 +69,19 @@ async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     let pushed = Pushed {
         id: visit.hash("par", &handle),
         client: client.id.clone(),
-        params: without_secrets(&form, &client.id),
+        params: asked(&form, &client.id),
         end: now + HANDLE_MS,
         kept: None,
     };
-    if pushes::parameters_bytes(&pushed.params) > pushes::ONE_BYTES_MAX {
+    let bytes: usize = pushed.params.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes > PUSHED_BYTES_MAX {
         return Err(TOO_LONG);
     }
-    let (id, places, pushes) = (pushed.id, &visit.limiter.handles, &visit.limiter.pushes);
+    let (id, places) = (pushed.id, &visit.limiter.handles);
     place(visit, &client, places, (id, &pushed), &visit.state().pushed)?;
-    let most = pushes::most(visit.core.shared().budget.total_bytes());
-    let asker = client.holds(visit.peer);
-    if let Err(seconds) = pushes.enter(&pushed, &asker, now, most, &visit.state().pushed) {
-        places.entered(id, false);
-        return Err(Fail::slow(seconds));
-    }
     let kept = visit.ask(Command::PutPushed { pushed, now }).await;
     places.entered(id, kept.is_ok());
-    if let Err(error) = kept {
-        pushes.refused(id);
-        return Err(down(&error));
-    }
+    kept.map_err(|error| down(&error))?;
     let mut body = Vec::with_capacity(128);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_str("request_uri", &handle);
@@ -101,12 +96,13 @@ fn down(error: &authz::Error) -> Fail {
     }
 }
 
-/// The parameters of the request alone.
-fn without_secrets(form: &Form, client: &str) -> Vec<(String, String)> {
+/// The parameters that are read when the handle is opened. Nothing else is kept: how the client showed who it is, and
+/// whatever it sent by mistake, which may be somebody's password.
+fn asked(form: &Form, client: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = form
         .pairs()
         .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "client_id" | "client_secret" | "secret"))
+        .filter(|(name, _)| ask::NAMES.contains(&name.as_str()))
         .cloned()
         .collect();
     pairs.push(("client_id".to_owned(), client.to_owned()));
@@ -242,6 +238,21 @@ pub fn typed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_reads_is_not_kept() {
+        let form = b"scope=self&password=p&token=t&code_verifier=v&client_secret=s&resource=a&resource=b&state=x&x=y";
+        let kept = asked(&Form::parse(form).expect("good"), "app");
+        let kept: Vec<_> = kept.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let expected = [
+            ("scope", "self"),
+            ("resource", "a"),
+            ("resource", "b"),
+            ("state", "x"),
+            ("client_id", "app"),
+        ];
+        assert_eq!(kept, expected);
+    }
 
     #[test]
     fn codes_are_read_as_people_type_them() {
