@@ -32,13 +32,16 @@ use base::planted::{Fault, planted};
 use crate::error::{Error, Result};
 use crate::toc;
 
-/// The newest format of segments: those whose stored documents have a dictionary. All others are of version 2, so that
-/// what knows no dictionaries reads them, and refuses these by their version. Those of version 1 are read as well: only
-/// the body's checksum was another one.
-pub const SEGMENT_VERSION: u16 = 3;
+/// The newest format of segments: those with a column whose blocks of terms have short keys. Each is written in the oldest
+/// version that tells what is in it, so that what knows no more reads it, and refuses others by their version. Those of
+/// version 1 are read as well: only the body's checksum was another one.
+pub const SEGMENT_VERSION: u16 = 4;
 
-/// Format of the segments without one.
-const PLAIN_SEGMENT_VERSION: u16 = 2;
+/// Format of the segments without such keys, whose stored documents have a dictionary.
+pub const DICTIONARY_SEGMENT_VERSION: u16 = 3;
+
+/// Format of the segments with neither.
+pub const PLAIN_SEGMENT_VERSION: u16 = 2;
 
 /// Format of the files of live documents.
 pub const LIVE_VERSION: u16 = 1;
@@ -147,9 +150,9 @@ pub fn seal(file: &mut Vec<u8>, kind: FileKind, id: SegmentId) {
     seal_as(file, kind, version, id);
 }
 
-/// Ends the file of a segment whose stored documents have a dictionary.
-pub fn seal_with_dictionary(file: &mut Vec<u8>, id: SegmentId) {
-    seal_as(file, FileKind::Segment, SEGMENT_VERSION, id);
+/// Ends the file of a segment of this version.
+pub fn seal_segment(file: &mut Vec<u8>, version: u16, id: SegmentId) {
+    seal_as(file, FileKind::Segment, version, id);
 }
 
 fn seal_as(file: &mut Vec<u8>, kind: FileKind, version: u16, id: SegmentId) {

@@ -13,7 +13,7 @@ use base::hash::Map;
 use base::{FieldNo, SegmentId};
 
 use crate::error::Result;
-use crate::footer::{self, FileKind};
+use crate::footer;
 use crate::meta::Meta;
 use crate::toc::{self, Entry, SectionKind};
 
@@ -39,9 +39,18 @@ pub struct SegmentWriter {
     places: Map<(FieldNo, SectionKind), usize>,
     meta: Meta,
     pub(crate) term_blocks: TermBlocks,
+    /// A column of terms has keys that readers of versions before 4 do not know.
+    pub(crate) has_short_keys: bool,
 }
 
 impl SegmentWriter {
+    /// As [`Self::new`], with room for a file of about so many bytes: it does not move as it grows.
+    #[must_use]
+    pub fn with_room(mut self, bytes: usize) -> Self {
+        self.file.reserve_exact(bytes);
+        self
+    }
+
     /// Begins segment `id` of `doc_count` documents.
     pub fn new(id: SegmentId, doc_count: u32) -> Self {
         assert!(doc_count <= DOC_COUNT_MAX, "callers cut larger segments");
@@ -52,6 +61,7 @@ impl SegmentWriter {
             places: Map::default(),
             meta: Meta { doc_count, merged_count: 0 },
             term_blocks: TermBlocks::Plain,
+            has_short_keys: false,
         }
     }
 
@@ -117,11 +127,12 @@ impl SegmentWriter {
         let head = self.section(SectionKind::StoredHead, FieldNo(0));
         let has_dictionary = head.is_some_and(crate::stored::has_dictionary);
         toc::finish(&mut self.file, self.entries, self.meta.doc_count);
-        if has_dictionary {
-            footer::seal_with_dictionary(&mut self.file, self.id);
-        } else {
-            footer::seal(&mut self.file, FileKind::Segment, self.id);
-        }
+        let version = match (self.has_short_keys, has_dictionary) {
+            (true, _) => footer::SEGMENT_VERSION,
+            (false, true) => footer::DICTIONARY_SEGMENT_VERSION,
+            (false, false) => footer::PLAIN_SEGMENT_VERSION,
+        };
+        footer::seal_segment(&mut self.file, version, self.id);
         Ok(self.file)
     }
 }

@@ -1,7 +1,7 @@
 //! The bytes of columns, points, stored documents and live documents do not drift.
 //!
-//! `data/columns-2.segment` and `data/live-1.live` were written by [`write`] and [`live`] of this
-//! very file when the format was at version 2. Files of users look like them: if this test fails,
+//! `data/columns-4.segment` and `data/live-1.live` were written by [`write`] and [`live`] of this
+//! very file when the format was at version 4 (`columns-2.segment` when it was at 2, with whole first terms as keys). Files of users look like them: if this test fails,
 //! either the change was not meant, or the version in `footer` must rise, and new golden files be
 //! put beside under new names. To write them:
 //! `GOLDEN=write cargo test -p corelode-segment --test golden_columns -- --test-threads 1`.
@@ -151,14 +151,14 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn what_is_written_is_the_golden_file() {
-    let golden = golden("columns-2.segment", write);
+    let golden = golden("columns-4.segment", write);
     assert!(golden == write(), "the format drifted: see the head of this test");
     assert_eq!(verify(ID, Bytes::from(golden)), []);
 }
 
 #[test]
 fn golden_columns_are_read() {
-    let bytes = Bytes::from(golden("columns-2.segment", write));
+    let bytes = Bytes::from(golden("columns-4.segment", write));
     let segment = Segment::open(ID, bytes, Check::Full).expect("golden");
     for (field, values) in COLUMNS {
         let column = segment.numeric(field).expect("golden");
@@ -188,7 +188,7 @@ fn golden_columns_are_read() {
 
 #[test]
 fn golden_points_are_found() {
-    let bytes = Bytes::from(golden("columns-2.segment", write));
+    let bytes = Bytes::from(golden("columns-4.segment", write));
     let segment = Segment::open(ID, bytes, Check::Lazy).expect("golden");
     let find = |field, bounds: Bounds| {
         let mut list = DocList::default();
@@ -212,7 +212,7 @@ fn the_rotten_twin_is_told() {
         bytes[body.entry().offset as usize + 4800] ^= 4;
         bytes
     };
-    let bytes = Bytes::from(golden("columns-2-rotten.segment", rot));
+    let bytes = Bytes::from(golden("columns-4-rotten.segment", rot));
     assert!(Segment::open(ID, bytes.clone(), Check::Full).is_err());
     let damages = verify(ID, bytes.clone());
     let told =

@@ -1,9 +1,9 @@
-//! Segments of version 1, as they lie with whoever wrote them, are read and judged as before; and what
+//! Segments of older versions, as they lie with whoever wrote them, are read and judged as before; and what
 //! version 2 is there for.
 
 use std::path::PathBuf;
 
-use base::SegmentId;
+use base::{FieldNo, Ord, SegmentId};
 use env::Bytes;
 use segment::footer::{self, FileKind, LEN};
 use segment::verify::verify;
@@ -28,6 +28,21 @@ fn segments_of_version_1_are_read_and_their_damage_is_found() {
         assert_ne!(verify(footer.id, rotten.clone()), [], "{name}");
         assert!(Segment::open(footer.id, rotten, Check::Full).is_err(), "{name}");
     }
+}
+
+#[test]
+fn columns_with_whole_first_terms_are_read_and_their_damage_is_found() {
+    let whole = golden("columns-2.segment");
+    let footer = footer::open(&whole, FileKind::Segment).expect("version 2 is known");
+    assert_eq!(footer.version, 2);
+    let segment = Segment::open(footer.id, whole.clone(), Check::Full).expect("it is whole");
+    let mut terms = segment.ordinals(FieldNo(30)).expect("it is whole").terms();
+    for rank in 0..300 {
+        let term = format!("a prefix that is shared {rank:04}");
+        assert_eq!(terms.lookup(term.as_bytes()), Ok(Ok(Ord(rank))));
+    }
+    assert_eq!(verify(footer.id, whole), []);
+    assert_ne!(verify(footer.id, golden("columns-2-rotten.segment")), []);
 }
 
 /// The checksum by which the manifest tells one file from another of its length was that of bytes

@@ -2,8 +2,10 @@
 //!
 //! Always true
 //! 1. Terms rise and differ; the rank of a term is its place among them.
-//! 2. The first term of each block is resident, so that a term costs at most one block.
-//!    Opening checks that these rise, decoding that the others rise between them.
+//! 2. A key of each block is resident, so that a term costs at most one block: it is above the last term of the block
+//!    before and at or below the first of its own, as short as that allows; that of the first block is its first term. Opening
+//!    checks that keys rise, decoding that terms rise between them. (Segments before version 4 have first terms as keys,
+//!    whole.)
 //! 3. A term has at most [`TERM_BYTES_MAX`] bytes, and so a block has a bound.
 //!
 //! Layout of a block, which may be one zstd frame: for each term
@@ -20,11 +22,12 @@
 //! |--------------|--------------------------------------------|
 //! | 4            | number of terms                            |
 //! | 4            | number of blocks                           |
-//! | 4            | length of all first terms                  |
-//! | blocks * 20  | 8 end in the body, 4 rank of the first term, 4 length decompressed (0: it is plain), 4 end of the first term below |
-//! | …            | the first terms                            |
+//! | 4            | length of all keys                         |
+//! | blocks * 20  | 8 end in the body, 4 rank of the first term, 4 length decompressed (0: it is plain), 4 end of its key below |
+//! | …            | the keys                                   |
 //!
-//! Example: the block of `tea`, `team`, `toe` is `00 03 t e a | 03 01 m | 01 02 o e`.
+//! Example: the block of `tea`, `team`, `toe` is `00 03 t e a | 03 01 m | 01 02 o e`; behind one that ends in `tap` its
+//! key is `te`.
 //!
 //! Not here: the terms by which documents are found (`terms`); they carry postings.
 
@@ -42,8 +45,8 @@ use crate::writer::TermBlocks;
 /// Longest term: Lucene's.
 pub const TERM_BYTES_MAX: usize = 32_766;
 
-/// Bytes of the first terms of all blocks at most, about.
-const FIRSTS_BYTES_MAX: usize = 1 << 30;
+/// Bytes of the keys of all blocks at most, about.
+const KEYS_BYTES_MAX: usize = 1 << 30;
 
 /// A block is ended as soon as it has so many bytes.
 const BLOCK_BYTES: usize = 4096;
@@ -63,7 +66,9 @@ pub(super) struct DictionaryWriter {
     start: usize,
     compressor: Option<Compressor>,
     lines: Vec<u8>,
-    firsts: Vec<u8>,
+    keys: Vec<u8>,
+    /// A key is shorter than the first term of its block.
+    has_short_keys: bool,
     block: Vec<u8>,
     /// Rank of the open block's first term.
     block_first: u32,
@@ -77,6 +82,8 @@ pub(super) struct DictionaryHead {
     pub(super) bytes: Vec<u8>,
     /// Number of terms.
     pub(super) term_count: u32,
+    /// Readers of versions before 4 take it for damaged.
+    pub(super) has_short_keys: bool,
 }
 
 impl DictionaryWriter {
@@ -90,7 +97,8 @@ impl DictionaryWriter {
             start,
             compressor,
             lines: Vec::new(),
-            firsts: Vec::new(),
+            keys: Vec::new(),
+            has_short_keys: false,
             block: Vec::new(),
             block_first: 0,
             last: Vec::new(),
@@ -107,24 +115,22 @@ impl DictionaryWriter {
         let is_first = self.term_count == 0;
         assert!(is_first || self.last.as_slice() < term, "terms rise");
         assert!(self.term_count < TERMS_MAX, "ranks have 32 bits");
-        let shared = if self.block.is_empty() {
-            // Each block's first term stands whole in the head, whose archive has offsets of 31 bits.
-            if self.firsts.len() > FIRSTS_BYTES_MAX {
-                let (limit, found) = (FIRSTS_BYTES_MAX as u64, self.firsts.len() as u64);
-                return Err(Error::Limit {
-                    what: "bytes of a dictionary's first terms",
-                    limit,
-                    found,
-                });
+        let prefix = if self.block.is_empty() {
+            // The head, in which keys stand, is part of an archive with offsets of 31 bits.
+            if self.keys.len() > KEYS_BYTES_MAX {
+                let (limit, found) = (KEYS_BYTES_MAX as u64, self.keys.len() as u64);
+                return Err(Error::Limit { what: "bytes of a dictionary's keys", limit, found });
             }
             self.block_first = self.term_count;
-            self.firsts.extend_from_slice(term);
+            let key = if is_first { term } else { &term[..=shared(&self.last, term)] };
+            self.has_short_keys |= key.len() < term.len();
+            self.keys.extend_from_slice(key);
             0
         } else {
-            self.last.iter().zip(term).take_while(|(one, other)| one == other).count()
+            shared(&self.last, term)
         };
-        vint::write(&mut self.block, shared as u64);
-        vint::write_bytes(&mut self.block, &term[shared..]);
+        vint::write(&mut self.block, prefix as u64);
+        vint::write_bytes(&mut self.block, &term[prefix..]);
         self.last.clear();
         self.last.extend_from_slice(term);
         self.term_count += 1;
@@ -154,7 +160,7 @@ impl DictionaryWriter {
         self.lines.extend_from_slice(&((file.len() - self.start) as u64).to_le_bytes());
         self.lines.extend_from_slice(&self.block_first.to_le_bytes());
         self.lines.extend_from_slice(&decompressed_bytes.to_le_bytes());
-        self.lines.extend_from_slice(&(self.firsts.len() as u32).to_le_bytes());
+        self.lines.extend_from_slice(&(self.keys.len() as u32).to_le_bytes());
         self.block.clear();
     }
 
@@ -163,14 +169,20 @@ impl DictionaryWriter {
         if !self.block.is_empty() {
             self.end_block(file);
         }
-        let mut bytes = Vec::with_capacity(HEAD + self.lines.len() + self.firsts.len());
+        let mut bytes = Vec::with_capacity(HEAD + self.lines.len() + self.keys.len());
         bytes.extend_from_slice(&self.term_count.to_le_bytes());
         bytes.extend_from_slice(&((self.lines.len() / LINE) as u32).to_le_bytes());
-        bytes.extend_from_slice(&(self.firsts.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&(self.keys.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&self.lines);
-        bytes.extend_from_slice(&self.firsts);
-        DictionaryHead { bytes, term_count: self.term_count }
+        bytes.extend_from_slice(&self.keys);
+        let Self { term_count, has_short_keys, .. } = self;
+        DictionaryHead { bytes, term_count, has_short_keys }
     }
+}
+
+/// How many bytes two terms begin with that are the same.
+fn shared(one: &[u8], other: &[u8]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 /// The resident part of a dictionary, looked through.
@@ -191,13 +203,13 @@ impl Dictionary {
             return Err(SHORT);
         }
         let (term_count, block_count) = (u32_at(&head, 0), u32_at(&head, 4) as usize);
-        let firsts = u32_at(&head, 8);
-        let len = HEAD as u64 + block_count as u64 * LINE as u64 + u64::from(firsts);
+        let keys = u32_at(&head, 8);
+        let len = HEAD as u64 + block_count as u64 * LINE as u64 + u64::from(keys);
         if len > head.len() as u64 {
             return Err(SHORT);
         }
         let dictionary = Self { head, term_count, block_count, len: len as usize };
-        let (mut end, mut rank, mut first_end) = (0, 0, 0);
+        let (mut end, mut rank, mut key_end) = (0, 0, 0);
         for block in 0..block_count {
             let line = dictionary.line(block);
             let stored = line.end.checked_sub(end).filter(|len| *len > 0);
@@ -209,15 +221,15 @@ impl Dictionary {
             if (block == 0) != (line.rank == 0) || (block > 0 && line.rank <= rank) {
                 return Err("blocks begin with rising ranks");
             }
-            if line.first_end < first_end || line.first_end > firsts {
-                return Err("first terms follow one another");
+            if line.key_end < key_end || line.key_end > keys {
+                return Err("keys follow one another");
             }
-            (end, rank, first_end) = (line.end, line.rank, line.first_end);
-            if block > 0 && dictionary.first(block - 1) >= dictionary.first(block) {
-                return Err("first terms rise");
+            (end, rank, key_end) = (line.end, line.rank, line.key_end);
+            if block > 0 && dictionary.key(block - 1) >= dictionary.key(block) {
+                return Err("keys rise");
             }
         }
-        if end > body_len || first_end != firsts {
+        if end > body_len || key_end != keys {
             return Err("the blocks of terms lie in the body");
         }
         // Each term takes two bytes at least, so damage cannot claim more than blocks can hold.
@@ -253,7 +265,7 @@ impl Dictionary {
             end: u64_at(&self.head, at),
             rank: u32_at(&self.head, at + 8),
             decompressed_bytes: u32_at(&self.head, at + 12),
-            first_end: u32_at(&self.head, at + 16),
+            key_end: u32_at(&self.head, at + 16),
         }
     }
 
@@ -263,11 +275,11 @@ impl Dictionary {
         start..self.line(block).end
     }
 
-    /// The first term of a block.
-    fn first(&self, block: usize) -> &[u8] {
-        let start = if block == 0 { 0 } else { self.line(block - 1).first_end };
-        let firsts = &self.head[HEAD + self.block_count * LINE..];
-        &firsts[start as usize..self.line(block).first_end as usize]
+    /// The key of a block.
+    fn key(&self, block: usize) -> &[u8] {
+        let start = if block == 0 { 0 } else { self.line(block - 1).key_end };
+        let keys = &self.head[HEAD + self.block_count * LINE..];
+        &keys[start as usize..self.line(block).key_end as usize]
     }
 
     /// The ranks of a block's terms.
@@ -283,9 +295,9 @@ impl Dictionary {
         first_above(self.block_count, |block| self.line(block).rank > rank) - 1
     }
 
-    /// The last block whose first term is at or below `term`; `None` where all are above.
+    /// The last block whose key is at or below `term`; `None` where all are above.
     fn block_for(&self, term: &[u8]) -> Option<usize> {
-        first_above(self.block_count, |block| self.first(block) > term).checked_sub(1)
+        first_above(self.block_count, |block| self.key(block) > term).checked_sub(1)
     }
 }
 
@@ -293,7 +305,7 @@ struct Line {
     end: u64,
     rank: u32,
     decompressed_bytes: u32,
-    first_end: u32,
+    key_end: u32,
 }
 
 /// The first of `0..len` for which `above` holds, which then holds for all after it.
@@ -458,10 +470,10 @@ impl DictionaryReader {
         self.at = self.text.len() - rest.len();
         let is_first = self.rank.is_none();
         self.rank = Some(next);
-        let starts_right = !is_first || self.term == self.dictionary.first(block);
+        let starts_right = !is_first || self.term.as_slice() >= self.dictionary.key(block);
         let ends_right = next + 1 < ranks.end
             || block + 1 == self.dictionary.block_count
-            || self.term.as_slice() < self.dictionary.first(block + 1);
+            || self.term.as_slice() < self.dictionary.key(block + 1);
         if !rises || !starts_right || !ends_right {
             return Err(self.malformed(block, "terms rise"));
         }

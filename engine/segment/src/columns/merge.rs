@@ -180,24 +180,32 @@ pub fn merge_ordinals(
     map: &DocMap,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
-    let mut body = Vec::new();
-    let mut dictionary = DictionaryWriter::new(writer.term_blocks, 0);
-    let ranks = merge_terms(inputs, map, steps, |term| dictionary.push(term, &mut body))?;
-    let mut head = dictionary.finish(&mut body);
-    let mut windows = WindowsWriter::new(map.doc_count(), 0);
-    let columns: Vec<_> =
-        inputs.iter().map(|(number, it)| (map.input(*number), it.ranks())).collect();
-    each_of_all(&columns, steps, |input, doc, rank| {
-        match usize::try_from(rank).ok().and_then(|rank| ranks[input].get(rank)) {
-            Some(&rank) => windows.push(doc, i64::from(rank), &mut body),
-            None => return false,
+    let blocks = writer.term_blocks;
+    let head = writer.put_with(SectionKind::OrdinalBody, field, |body| -> Result<_> {
+        let start = body.len();
+        let mut dictionary = DictionaryWriter::new(blocks, start);
+        let ranks = merge_terms(inputs, map, steps, |term| dictionary.push(term, body))?;
+        let mut head = dictionary.finish(body);
+        let mut windows = WindowsWriter::new(map.doc_count(), start);
+        let columns: Vec<_> =
+            inputs.iter().map(|(number, it)| (map.input(*number), it.ranks())).collect();
+        each_of_all(&columns, steps, |input, doc, rank| {
+            match usize::try_from(rank).ok().and_then(|rank| ranks[input].get(rank)) {
+                Some(&rank) => windows.push(doc, i64::from(rank), body),
+                None => return false,
+            }
+            true
+        })?;
+        if windows.is_empty() {
+            // No document that is kept has a term, so there is none.
+            return Ok(None);
         }
-        true
+        head.bytes.extend_from_slice(&windows.finish(body));
+        Ok(Some(head))
     })?;
-    if !windows.is_empty() {
-        head.bytes.extend_from_slice(&windows.finish(&mut body));
-        writer.put(SectionKind::OrdinalBody, field, &body);
-        writer.put(SectionKind::OrdinalHead, field, &head.bytes);
+    match head {
+        Some(head) => writer.ordinal_head(field, &head),
+        None => writer.take_back(),
     }
     Ok(())
 }

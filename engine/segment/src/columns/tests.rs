@@ -11,6 +11,7 @@ use super::*;
 use crate::bytes::bitmap;
 use crate::docmap::DocMap;
 use crate::error::{Error, Result};
+use crate::footer::{self, FileKind};
 use crate::live::Live;
 use crate::section::{Check, File, Missing};
 use crate::steps::Steps;
@@ -502,6 +503,30 @@ fn a_damaged_window_has_no_values_and_the_file_says_why() {
     let file = Arc::new(File::open(Bytes::from(bad), Check::Lazy).unwrap());
     assert!(Numeric::open(&file, FIELD).is_err());
     assert!(matches!(file.fault(), Some(Error::Checksum { .. })));
+}
+
+/// Long terms stood whole in the resident head: all of them, where a block holds one.
+#[test]
+fn keys_of_blocks_are_as_short_as_they_may_be_and_every_term_is_found() {
+    let term = |at: u32| [at.to_be_bytes().as_slice(), &[b'x'; 10_000]].concat();
+    let terms: Terms = (0..200).map(|doc| (doc, vec![term(doc * 10)])).collect();
+    let bytes = sealed(200, |writer| write_ordinals(writer, &terms));
+    assert_eq!(footer::open(&bytes, FileKind::Segment).unwrap().version, footer::SEGMENT_VERSION);
+    let file = open(bytes);
+    let head = file.section(SectionKind::OrdinalHead, FIELD).unwrap().len();
+    assert!(head < 10_004 + 200 * 40, "{head} bytes");
+    let mut dictionary = Ordinals::open(&file, FIELD).unwrap().unwrap().terms();
+    for at in 0..2000 {
+        // The term itself, what is below and above it, and what a key may be.
+        let own = dictionary.lookup(&term(at)).unwrap();
+        let next = Ord(at.div_ceil(10));
+        assert_eq!(own, if at % 10 == 0 { Ok(next) } else { Err(next) }, "{at}");
+        let below = at.to_be_bytes();
+        assert_eq!(dictionary.lookup(&below).unwrap(), Err(next), "{at}");
+        let above = [term(at), vec![b'x']].concat();
+        assert_eq!(dictionary.lookup(&above).unwrap(), Err(Ord(at / 10 + 1)), "{at}");
+    }
+    assert_eq!(dictionary.lookup(b"").unwrap(), Err(Ord(0)));
 }
 
 #[test]

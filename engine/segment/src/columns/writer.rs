@@ -7,7 +7,7 @@
 use base::{DocId, FieldNo, Ord};
 
 use super::block::BlockWriter;
-use super::dictionary::DictionaryWriter;
+use super::dictionary::{DictionaryHead, DictionaryWriter};
 use super::zone::ZonesWriter;
 use super::{WINDOW, place};
 use crate::bytes::bitmap::Bitmap;
@@ -53,7 +53,7 @@ impl SegmentWriter {
             return Ok(());
         }
         let (doc_count, blocks) = (self.doc_count(), self.term_blocks);
-        let head = self.put_with(SectionKind::OrdinalBody, field, |body| -> Result<Vec<u8>> {
+        let head = self.put_with(SectionKind::OrdinalBody, field, |body| -> Result<_> {
             let start = body.len();
             let mut dictionary = DictionaryWriter::new(blocks, start);
             for term in terms {
@@ -73,10 +73,16 @@ impl SegmentWriter {
             }
             assert_eq!(used.count(), term_count, "every term belongs to a document");
             head.bytes.extend_from_slice(&windows.finish(body));
-            Ok(head.bytes)
+            Ok(head)
         })?;
-        self.put(SectionKind::OrdinalHead, field, &head);
+        self.ordinal_head(field, &head);
         Ok(())
+    }
+
+    /// The head of a column of terms.
+    pub(super) fn ordinal_head(&mut self, field: FieldNo, head: &DictionaryHead) {
+        self.has_short_keys |= head.has_short_keys;
+        self.put(SectionKind::OrdinalHead, field, &head.bytes);
     }
 }
 

@@ -209,7 +209,10 @@ fn a_large_merge_makes_a_dictionary_and_short_blocks() {
 fn a_segment_with_a_dictionary_is_of_another_version() {
     let version = |file: &Bytes| footer::open(file, footer::FileKind::Segment).unwrap().version;
     assert_eq!(version(&sealed(&many())), 2);
-    assert_eq!(version(&sealed_with(&many(), Some(&dictionary()))), footer::SEGMENT_VERSION);
+    assert_eq!(
+        version(&sealed_with(&many(), Some(&dictionary()))),
+        footer::DICTIONARY_SEGMENT_VERSION
+    );
 }
 
 #[test]

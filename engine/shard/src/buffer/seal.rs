@@ -22,6 +22,9 @@ use super::columns::{Numbers, Places, Strings};
 use super::sort;
 use super::terms::{FieldTerms, Words};
 
+/// Room is made beforehand for a file that may become so long.
+const ROOM_BYTES_MIN: usize = 1 << 20;
+
 /// A sealed buffer.
 #[derive(Debug)]
 pub(crate) struct Sealed {
@@ -108,6 +111,12 @@ pub(crate) fn seal(
         return Ok(Sealed { file: None, renumbered });
     }
     let mut writer = SegmentWriter::new(id, renumbered.live_count);
+    // What a buffer holds lies in its segment once or twice, and mostly packed. A long file that moves as it grows is
+    // there twice meanwhile; memory that it does not come to is never touched.
+    let room = buffer.size_bytes() + buffer.size_bytes() / 2;
+    if room >= ROOM_BYTES_MIN {
+        writer = writer.with_room(room);
+    }
     if let Some(order) = &order {
         writer.order(order);
     }
