@@ -1,5 +1,5 @@
 //! The words that all crates share: identifiers, variable-length integers, checksums, hashing,
-//! Java's numbers as text, numbers in one order, patterns with stars.
+//! Java's numbers as text, numbers in one order, patterns with stars, names that are close.
 //!
 //! Nothing here does I/O, allocates in a hot path, or knows a crate above.
 
@@ -10,6 +10,7 @@ pub mod checksum;
 pub mod hash;
 pub mod id;
 pub mod java;
+pub mod near;
 pub mod number;
 pub mod planted;
 pub mod units;

@@ -1,5 +1,7 @@
 //! Every setting by name. Names are Elasticsearch's wherever it has one.
 
+use base::near;
+
 use super::source::Given;
 use crate::failure::{Code, Failure, Result};
 
@@ -136,22 +138,11 @@ pub fn nearest(name: &str) -> (&'static str, bool) {
     (known, changes * 2 < known.len().max(name.len()))
 }
 
-/// Levenshtein distance, in bytes: names are ASCII, and for others any answer will do.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
+/// Changes between names, in bytes: names are ASCII, and for others any answer will do.
+fn distance(known: &str, name: &str) -> usize {
     // A name of any length may be given; beyond this nothing is near.
-    let b = &b[..b.len().min(200)];
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    let name = name.as_bytes();
+    near::changes(known.as_bytes(), &name[..name.len().min(200)])
 }
 
 #[cfg(test)]
@@ -199,12 +190,5 @@ mod tests {
         let replicas = told("index.number_of_replicas");
         assert!(replicas.contains("it is one of an index"), "{replicas}");
         assert!(told("index.number_of_replicas_per_shard_group").contains("the nearest"));
-    }
-
-    #[test]
-    fn distance_counts_changes() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "abc"), 0);
     }
 }
