@@ -266,12 +266,23 @@ fn int(name: &str, value: &str) -> Result<i32> {
 }
 
 fn not_a(name: &str, kind: &str, value: &str) -> Error {
-    let cause =
-        Error::new(400, "number_format_exception", format!("For input string: \"{value}\""));
     Error::illegal_argument(format!(
         "Failed to parse {kind} parameter [{name}] with value [{value}]"
     ))
-    .caused_by(cause)
+    .caused_by(no_number(value))
+}
+
+fn no_number(text: &str) -> Error {
+    Error::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+}
+
+/// Why this text is no time, for the given reason.
+pub fn no_time(reason: String, text: &str) -> Error {
+    let error = Error::illegal_argument(reason);
+    match base::units::no_number_of_time(text) {
+        Some(number) => error.caused_by(no_number(&number)),
+        None => error,
+    }
 }
 
 /// A time of Elasticsearch's form in milliseconds, rounded down; `None` for `-1`, no limit.
@@ -279,24 +290,14 @@ fn not_a(name: &str, kind: &str, value: &str) -> Error {
 /// # Errors
 /// Anything else, in the words for a setting of that name.
 pub fn time_ms(name: &str, value: &str) -> Result<Option<u64>> {
-    let time = base::units::time(name, value).map_err(Error::illegal_argument)?;
+    let time = base::units::time(name, value).map_err(|reason| no_time(reason, value))?;
     Ok(time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
 }
 
 /// ` -> did you mean [x]?`, where names like `name` are among `offered`; else nothing.
 pub fn near(name: &str, offered: &[&str]) -> String {
-    let mut near: Vec<(f32, &str)> = offered
-        .iter()
-        .map(|other| (similarity(name, other), *other))
-        .filter(|(score, _)| *score > 0.5)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let names: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
-    match names[..] {
-        [] => String::new(),
-        [one] => format!(" -> did you mean [{one}]?"),
-        _ => format!(" -> did you mean any of [{}]?", names.join(", ")),
-    }
+    let meant = base::near::meant(name, offered.iter().copied(), 0.5);
+    meant.map_or_else(String::new, |meant| format!(" -> {meant}"))
 }
 
 /// Names of some kind (`parameter`, `metric`) that nobody knows, each with those that were perhaps
@@ -312,27 +313,6 @@ pub fn unrecognized(path: &str, kind: &str, unknown: &[&str], offered: &[&str]) 
         reason.push_str(&near(name, offered));
     }
     Error::illegal_argument(reason)
-}
-
-/// Lucene's `LevenshteinDistance`: 1 for equal texts, 0 for wholly different ones.
-fn similarity(one: &str, two: &str) -> f32 {
-    const NAME_CHARS_MAX: usize = 64;
-    let one: Vec<char> = one.chars().take(NAME_CHARS_MAX).collect();
-    let two: Vec<char> = two.chars().take(NAME_CHARS_MAX).collect();
-    if one.is_empty() || two.is_empty() {
-        return if one.len() == two.len() { 1.0 } else { 0.0 };
-    }
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in two.iter().enumerate() {
-            let replace = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    1.0 - row[two.len()] as f32 / one.len().max(two.len()) as f32
 }
 
 #[cfg(test)]

@@ -12,18 +12,7 @@ pub fn time(name: &str, text: &str) -> Result<Option<Duration>, String> {
         format!("failed to parse setting [{name}] with value [{text}] as a time value: {why}")
     };
     let plain = text.trim().to_ascii_lowercase();
-    // Longer units first where one ends in another.
-    const UNITS: [(&str, u64); 7] = [
-        ("nanos", 1),
-        ("micros", 1_000),
-        ("ms", 1_000_000),
-        ("s", 1_000_000_000),
-        ("m", 60_000_000_000),
-        ("h", 3_600_000_000_000),
-        ("d", 86_400_000_000_000),
-    ];
-    let unit = UNITS.iter().find_map(|(unit, nanos)| Some((plain.strip_suffix(unit)?, *nanos)));
-    let Some((number, nanos)) = unit else {
+    let Some((number, nanos)) = time_parts(&plain) else {
         let (digits, is_negative) = match plain.strip_prefix('-') {
             Some(digits) => (digits.trim_start_matches('0'), true),
             None => (plain.trim_start_matches('0'), false),
@@ -34,7 +23,6 @@ pub fn time(name: &str, text: &str) -> Result<Option<Duration>, String> {
             _ => Err(bad("unit is missing or unrecognized")),
         };
     };
-    let number = number.trim();
     match number.parse::<i64>() {
         Ok(-1) => Ok(None),
         Ok(count) => {
@@ -51,6 +39,28 @@ pub fn time(name: &str, text: &str) -> Result<Option<Duration>, String> {
         }
         Err(_) => Err(format!("failed to parse [{text}]")),
     }
+}
+
+/// What of a time, which [`time`] does not read, stands where its number should be.
+pub fn no_number_of_time(text: &str) -> Option<String> {
+    let plain = text.trim().to_ascii_lowercase();
+    let (number, _) = time_parts(&plain)?;
+    number.parse::<i64>().is_err().then(|| number.to_owned())
+}
+
+/// The number of a time in small letters, and the nanoseconds of its unit.
+fn time_parts(plain: &str) -> Option<(&str, u64)> {
+    // Longer units first where one ends in another.
+    const UNITS: [(&str, u64); 7] = [
+        ("nanos", 1),
+        ("micros", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+        ("d", 86_400_000_000_000),
+    ];
+    UNITS.iter().find_map(|(unit, nanos)| Some((plain.strip_suffix(unit)?.trim(), *nanos)))
 }
 
 /// Is this the text of no size, with its unit?

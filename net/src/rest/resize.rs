@@ -12,6 +12,7 @@ use json::{Place, Value};
 use super::copies::{self, Copies};
 use crate::call::Call;
 use crate::fail;
+use crate::params::no_time;
 use crate::reply::Reply;
 
 /// `PUT|POST /{index}/_clone/{target}` and kin.
@@ -144,7 +145,7 @@ fn condition(name: &'static str, value: &Node) -> Result<Condition> {
     let what = name.get(4..).unwrap_or_default();
     let reach = match what {
         "age" => {
-            let age = units::time(name, text).map_err(Error::illegal_argument)?;
+            let age = units::time(name, text).map_err(|reason| no_time(reason, text))?;
             Reach::AgeMs(age.map_or(-1, |age| i64::try_from(age.as_millis()).unwrap_or(i64::MAX)))
         }
         "size" => Reach::Bytes(size()?),
