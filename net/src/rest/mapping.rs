@@ -2,6 +2,7 @@
 
 use engine::Result;
 use engine::ops::IndicesOptions;
+use engine::ops::admin::FIELD_MAPPINGS;
 use engine::ops::field_caps::METADATA;
 use env::Env;
 use json::path::glob;
@@ -45,7 +46,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET /_mapping/field/{fields}`, `/{index}/_mapping/field/{fields}`.
 pub(super) async fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let infos = infos(call, "indices:admin/mappings/fields/get").await?;
+    let infos = infos(call, FIELD_MAPPINGS).await?;
     let defaults = call.params.flag("include_defaults", false)?;
     let patterns: Vec<&str> = call.segment("fields").split(',').collect();
     let wanted = |path: &str| {
