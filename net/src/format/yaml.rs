@@ -7,7 +7,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
-use super::{DEPTH_MAX, Malformed, Out, Tree, big, too_long};
+use super::{DEPTH_MAX, Malformed, Out, Tree, base64, big, too_long};
 
 mod halves;
 
@@ -109,9 +109,33 @@ fn tagged(tag: &Tag, text: &str, out: &mut Out, at: usize) -> Result<(), Malform
             let value = text.parse().map_err(|_| Malformed::new(at, "a float that is none"))?;
             out.float(at, value)?;
         }
+        ("binary", _) => out.text(&base64(&bytes(text, at)?)),
         _ => out.text(text),
     }
     Ok(())
+}
+
+/// The bytes that a text means, in units of four letters; lines end, and are indented, between units.
+fn bytes(text: &str, at: usize) -> Result<Vec<u8>, Malformed> {
+    use base64::Engine;
+    use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+    // Bits behind the last byte are passed over.
+    const READS: GeneralPurpose = GeneralPurpose::new(
+        &base64::alphabet::STANDARD,
+        GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+    );
+    const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
+    let mut letters = String::with_capacity(text.len());
+    for part in text.split(BLANK) {
+        // What is cut within a unit is no line of such a text.
+        if !letters.len().is_multiple_of(4) && !part.is_empty() {
+            return Err(Malformed::new(at, "white space within a unit of base64"));
+        }
+        letters.push_str(part);
+    }
+    READS
+        .decode(letters)
+        .map_err(|error| Malformed::new(at, format!("bytes that are none: {error}")))
 }
 
 /// A text without quotes may be a truth, a number or nothing.
@@ -383,6 +407,23 @@ mod tests {
         assert_eq!(json("text: |\n  one\n  two\n"), r#"{"text":"one\ntwo\n"}"#);
         assert_eq!(json("{a: 1.2.3, b: 2024-01-01}"), r#"{"a":"1.2.3","b":"2024-01-01"}"#);
         for bad in ["a: &x [1]\nb: *x\n", "a: 1\n---\nb: 2\n", "? [1]\n: 2\n", "a: [1", ""] {
+            assert!(to_json(Encoding::Yaml, bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    /// The text was kept as it stood, lines and all.
+    #[test]
+    fn bytes_are_base64_in_one_line() {
+        let lines = "a: !!binary |\n  AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4v\n  MDEyMzQ1Njc4OTo7yP/+\n";
+        assert_eq!(
+            json(lines),
+            r#"{"a":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7yP/+"}"#
+        );
+        assert_eq!(
+            json("[!!binary \"aGk=\", !!binary aGk=, !!binary \"\", !!binary 'YWJj aGl=']"),
+            r#"["aGk=","aGk=","","YWJjaGk="]"#
+        );
+        for bad in ["!!binary a", "!!binary aGk", "!!binary aG k=", "!!binary \"a*k=\""] {
             assert!(to_json(Encoding::Yaml, bad.as_bytes()).is_err(), "{bad}");
         }
     }
