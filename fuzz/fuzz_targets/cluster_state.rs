@@ -38,12 +38,13 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         let flat = settings.to_flat();
         assert_eq!(IndexSettings::from_flat(&flat).to_flat(), flat, "shown, read, shown");
         let _ = settings.for_mapping();
-        for rules in [Rules::Before, Rules::Now] {
+        for rules in [Rules::Before, Rules::Former, Rules::Now] {
             let _ = settings.update(&value, false, (true, rules), "x");
         }
     }
-    for rules in [Rules::Before, Rules::Now] {
+    for rules in [Rules::Before, Rules::Former, Rules::Now] {
         let _ = ClusterSettings::default().update_by(rules, &value, &value);
+        let _ = IndexSettings::parse_by(rules, &value);
     }
     if let Ok(alias) = Alias::parse("a", &value) {
         assert_eq!(Alias::from_json(&alias.to_json()).to_json(), alias.to_json());

@@ -16,7 +16,7 @@ use std::time::Duration;
 use base::units::{self, is_no_size};
 use json::{Object, Value};
 
-use crate::cluster_settings_table::{TABLE, find};
+use crate::cluster_settings_table::{TABLE, find, find_by};
 use crate::command::Rules;
 use crate::error::{Error, Result};
 use crate::settings::{Share, addresses, check_text, flatten as flat, no_text, place, takes_sizes};
@@ -72,10 +72,10 @@ impl ClusterSettings {
     /// # Errors
     /// As there.
     pub fn update_by(&self, rules: Rules, persistent: &Value, transient: &Value) -> Result<Self> {
-        let settings = Self {
-            persistent: changed(&self.persistent, ("persistent", rules), persistent)?,
-            transient: changed(&self.transient, ("transient", rules), transient)?,
-        };
+        // What is wrong with the transient ones is told first.
+        let transient = changed(&self.transient, ("transient", rules), transient)?;
+        let persistent = changed(&self.persistent, ("persistent", rules), persistent)?;
+        let settings = Self { persistent, transient };
         settings.check_watermarks()?;
         settings.check_headrooms()?;
         settings.check_keep_alives()?;
@@ -350,12 +350,8 @@ fn changed(layer: &Layer, (title, rules): (&str, Rules), update: &Value) -> Resu
     Ok(layer)
 }
 
-/// Settings that [`Rules::Before`] does not know.
-const SINCE_7: [&str; 1] = ["cluster.indices.validate_ignored_dot_patterns"];
-
 fn check((title, rules): (&str, Rules), name: &str, value: &Value) -> Result<()> {
-    let is_new = rules == Rules::Before && SINCE_7.contains(&name);
-    let Some(known) = find(name).filter(|_| !is_new) else {
+    let Some(known) = find_by(rules, name) else {
         return Err(Error::argument(format!("{title} setting [{name}], not recognized")));
     };
     if known.kind != Kind::Dynamic {
@@ -368,7 +364,7 @@ fn check((title, rules): (&str, Rules), name: &str, value: &Value) -> Result<()>
         // As a whole text it stands for no size at all.
         Value::String(text) if is_no_size(text) && takes_sizes(known.ty) => match rules {
             Rules::Before => Err(no_text(known, name, value)),
-            Rules::Now => check_text(known, "-1"),
+            Rules::Former | Rules::Now => check_text(known, "-1"),
         },
         Value::String(text) => {
             check_text(known, text)?;
@@ -381,7 +377,7 @@ fn check((title, rules): (&str, Rules), name: &str, value: &Value) -> Result<()>
         }
         // A text is read of a list as Java prints it, which any text setting takes; those that choose nodes read
         // lists.
-        Value::Array(items) if known.ty == Type::Text && rules == Rules::Now => {
+        Value::Array(items) if known.ty == Type::Text && rules != Rules::Before => {
             let texts = items.iter().filter_map(Value::as_str);
             texts.filter(|_| known.name.ends_with('.')).try_for_each(|text| addresses(name, text))
         }
@@ -491,6 +487,14 @@ mod tests {
             (
                 r#"{"search.max_bucket":1}"#,
                 "persistent setting [search.max_bucket], not recognized",
+            ),
+            (
+                r#"{"search.keep_alive_interval":-1}"#,
+                "failed to parse value [-1] for setting [search.keep_alive_interval], must be >= [0ms]",
+            ),
+            (
+                r#"{"indices.recovery.recovery_activity_timeout":-1}"#,
+                "failed to parse value [-1] for setting [indices.recovery.recovery_activity_timeout], must be >= [0s]",
             ),
             (r#"{"path.data":"x"}"#, "persistent setting [path.data], not dynamically updateable"),
             (

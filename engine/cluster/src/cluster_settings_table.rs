@@ -3,6 +3,7 @@
 //! A flat table. What a setting does stands where it is read; one without a meaning in our design
 //! is listed in `docs/api/no-effect.md`.
 
+use crate::command::Rules;
 use crate::settings_table::{Kind, Known, Type};
 
 /// One that `PUT /_cluster/settings` sets. A name that ends in a dot stands for all names below it.
@@ -39,6 +40,7 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("cluster.auto_shrink_voting_configuration", Bool, "true"),
     cluster("cluster.blocks.read_only", Bool, "false"),
     cluster("cluster.blocks.read_only_allow_delete", Bool, "false"),
+    cluster("cluster.deprecation_indexing.enabled", Bool, "true"),
     cluster("cluster.indices.close.enable", Bool, "true"),
     node("cluster.indices.tombstones.size", INT, "500"),
     cluster("cluster.indices.validate_ignored_dot_patterns", List, DOT_PATTERNS),
@@ -103,12 +105,17 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("cluster.service.slow_task_logging_threshold", TIME, "30s"),
     node("discovery.seed_hosts", List, ""),
     node("discovery.type", Text, "multi-node"),
+    cluster("health.node.enabled", Bool, "true"),
+    cluster("health.reporting.local.monitor.interval", TimeFrom("10s"), "30s"),
+    cluster("http.client_stats.enabled", Bool, "true"),
     node("http.compression", Bool, "true"),
     node("http.host", List, ""),
     node("http.max_content_length", Bytes, "100mb"),
     node("http.max_header_size", Bytes, "16kb"),
     node("http.max_initial_line_length", Bytes, "4kb"),
     node("http.port", Text, "9200-9300"),
+    cluster("http.tracer.exclude", List, ""),
+    cluster("http.tracer.include", List, ""),
     cluster("indices.breaker.fielddata.limit", Memory, "40%"),
     cluster("indices.breaker.fielddata.overhead", AT_LEAST_0, "1.03"),
     cluster("indices.breaker.request.limit", Memory, "60%"),
@@ -117,19 +124,26 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("indices.id_field_data.enabled", Bool, "false"),
     cluster("indices.lifecycle.history_index_enabled", Bool, "true"),
     cluster("indices.lifecycle.poll_interval", TimeFrom("1s"), "10m"),
+    cluster("indices.lifecycle.rollover.only_if_has_documents", Bool, "true"),
     cluster("indices.mapping.dynamic_timeout", TIME, "30s"),
     cluster("indices.mapping.max_in_flight_updates", Type::Int(1, 1000), "10"),
     node("indices.memory", Text, ""),
     node("indices.memory.index_buffer_size", Text, "10%"),
     node("indices.queries.cache.size", Text, "10%"),
     node("indices.query.bool.max_clause_count", POSITIVE, "4096"),
-    cluster("indices.recovery.internal_action_long_timeout", TIME, "30m"),
+    cluster("indices.recovery.internal_action_long_timeout", TimeFrom("0s"), "30m"),
+    cluster("indices.recovery.internal_action_retry_timeout", TIME, "1m"),
     cluster("indices.recovery.internal_action_timeout", TIME, "15m"),
     cluster("indices.recovery.max_bytes_per_sec", Bytes, "40mb"),
     cluster("indices.recovery.max_concurrent_file_chunks", Type::Int(1, 8), "2"),
     cluster("indices.recovery.max_concurrent_operations", Type::Int(1, 4), "1"),
     cluster("indices.recovery.max_concurrent_snapshot_file_downloads", Type::Int(1, 20), "5"),
-    cluster("indices.recovery.recovery_activity_timeout", TIME, "30m"),
+    cluster(
+        "indices.recovery.max_concurrent_snapshot_file_downloads_per_node",
+        Type::Int(1, 25),
+        "25",
+    ),
+    cluster("indices.recovery.recovery_activity_timeout", TimeFrom("0s"), "30m"),
     cluster("indices.recovery.retry_delay_network", TIME, "5s"),
     cluster("indices.recovery.retry_delay_state_sync", TIME, "500ms"),
     cluster("indices.recovery.use_snapshots", Bool, "true"),
@@ -138,6 +152,8 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("indices.scrub.max_bytes_per_sec", Bytes, "20mb"),
     cluster("ingest.geoip.downloader.enabled", Bool, "false"),
     cluster("logger.", Level, ""),
+    cluster("monitor.fs.health.enabled", Bool, "true"),
+    cluster("monitor.fs.health.slow_path_logging_threshold", TimeFrom("1ms"), "5s"),
     cluster("network.breaker.inflight_requests.limit", Memory, "100%"),
     cluster("network.breaker.inflight_requests.overhead", AT_LEAST_0, "2.0"),
     node("network.host", List, ""),
@@ -166,19 +182,58 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("search.max_buckets", INT, "65536"),
     cluster("search.max_keep_alive", TIME, "24h"),
     cluster("search.max_open_scroll_context", INT, "500"),
+    cluster("search.query_phase_parallel_collection_enabled", Bool, "true"),
+    cluster("search.worker_threads_enabled", Bool, "true"),
     cluster("slm.history_index_enabled", Bool, "true"),
+    cluster("slm.minimum_interval", TIME, "15m"),
+    cluster("slm.retention_duration", TIME, "1h"),
     cluster("snapshot.max_concurrent_operations", POSITIVE, "1000"),
     cluster("stack.templates.enabled", Bool, "true"),
     node("transport.host", List, ""),
     node("transport.port", Text, "9300-9400"),
+    cluster("transport.slow_operation_logging_threshold", TIME, "5s"),
     cluster("transport.tracer.exclude", List, ""),
     cluster("transport.tracer.include", List, ""),
     cluster("xpack.monitoring.collection.enabled", Bool, "false"),
     cluster("xpack.monitoring.collection.interval", TIME_OR_NEVER, "10s"),
+    cluster("xpack.monitoring.elasticsearch.collection.enabled", Bool, "true"),
     node("xpack.security.enabled", Bool, "true"),
     node("xpack.security.http.", Text, ""),
     node("xpack.security.transport.", Text, ""),
 ];
+
+/// Those that are known since version 7 of the form of commands.
+const SINCE_7: [&str; 1] = ["cluster.indices.validate_ignored_dot_patterns"];
+
+/// Those that are known since version 8.
+const SINCE_8: [&str; 17] = [
+    "cluster.deprecation_indexing.enabled",
+    "health.node.enabled",
+    "health.reporting.local.monitor.interval",
+    "http.client_stats.enabled",
+    "http.tracer.exclude",
+    "http.tracer.include",
+    "indices.lifecycle.rollover.only_if_has_documents",
+    "indices.recovery.internal_action_retry_timeout",
+    "indices.recovery.max_concurrent_snapshot_file_downloads_per_node",
+    "monitor.fs.health.enabled",
+    "monitor.fs.health.slow_path_logging_threshold",
+    "search.query_phase_parallel_collection_enabled",
+    "search.worker_threads_enabled",
+    "slm.minimum_interval",
+    "slm.retention_duration",
+    "transport.slow_operation_logging_threshold",
+    "xpack.monitoring.elasticsearch.collection.enabled",
+];
+
+/// The setting of that name, where these rules know it.
+pub(crate) fn find_by(rules: Rules, name: &str) -> Option<&'static Known> {
+    find(name).filter(|_| match rules {
+        Rules::Before => !SINCE_7.contains(&name) && !SINCE_8.contains(&name),
+        Rules::Former => !SINCE_8.contains(&name),
+        Rules::Now => true,
+    })
+}
 
 /// The setting of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Known> {

@@ -7,7 +7,8 @@
 //! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
 //! `turned_ms` of an index; version 4 the commands `start_stream`, `migrate_alias`, `modify_streams`, `roll_stream`,
 //! `mark_stream` and `add_voting_exclusions`; version 5 the command `roll_alias`;
-//! version 6 the key `rules` of `put_settings`; version 7 the same of `put_cluster_settings` and `set_open`.
+//! version 6 the key `rules` of `put_settings`; version 7 the same of `put_cluster_settings` and `set_open`;
+//! version 8 other rules of settings, and the key of `create_index`.
 //! Versions before are read: what they lack is as where there is none.
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
@@ -30,13 +31,23 @@ use whole::{read_state, read_stream, write_state};
 
 /// The version of both forms that is written. It rises with each key and each command: whoever does not
 /// know them must refuse the whole, and not read it as damaged or pass them over.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
-/// The rules of today by which settings of indices are changed, as they are written.
-const RULES: u64 = 6;
+/// The rules by which settings of indices are changed, as they are written: those of before, where there are, and
+/// those of today.
+const INDEX_RULES: Written = (Some(6), 8);
 
-/// Those by which settings of the cluster are changed, and indices opened and closed.
-const OTHER_RULES: u64 = 7;
+/// Those by which settings of the cluster are changed.
+const CLUSTER_RULES: Written = (Some(7), 8);
+
+/// Those by which indices are opened and closed.
+const OPEN_RULES: Written = (None, 7);
+
+/// Those by which indices are made.
+const NEW_RULES: Written = (None, 8);
+
+/// How a command writes [`Rules::Former`] and [`Rules::Now`].
+type Written = (Option<u64>, u64);
 
 type Result<T> = std::result::Result<T, Decode>;
 
@@ -134,18 +145,24 @@ fn pairs(value: &Value, key: &str) -> Result<Vec<(String, String)>> {
 }
 
 /// A command that says by which rules it is done; those of before say nothing.
-fn ruled(mut body: Value, rules: Rules, number: u64) -> Value {
-    if let (Rules::Now, Value::Object(members)) = (rules, &mut body) {
+fn ruled(mut body: Value, rules: Rules, (former, now): Written) -> Value {
+    let number = match rules {
+        Rules::Before => None,
+        Rules::Former => former,
+        Rules::Now => Some(now),
+    };
+    if let (Some(number), Value::Object(members)) = (number, &mut body) {
         members.insert("rules", number);
     }
     body
 }
 
-/// By which rules this command is done, of which these are today's.
-fn rules(body: &Value, number: u64) -> Result<Rules> {
+/// By which rules this command is done, which are written so.
+fn rules(body: &Value, (former, now): Written) -> Result<Rules> {
     match body.get("rules").map(Value::as_u64) {
         None => Ok(Rules::Before),
-        Some(told) if told == Some(number) => Ok(Rules::Now),
+        Some(told) if told == Some(now) => Ok(Rules::Now),
+        Some(told) if told.is_some() && told == former => Ok(Rules::Former),
         Some(_) => Err(damaged("[rules] is unknown")),
     }
 }
@@ -191,7 +208,7 @@ fn command_json(command: &Command) -> Value {
                 ("settings", settings.clone()),
                 ("preserve", (*preserve).into()),
             ]);
-            ("put_settings", ruled(body, *rules, RULES))
+            ("put_settings", ruled(body, *rules, INDEX_RULES))
         }
         Command::PutScript { id, script } => {
             ("put_script", object([("id", id.into()), ("script", script.clone())]))
@@ -199,7 +216,7 @@ fn command_json(command: &Command) -> Value {
         Command::DeleteScript { id } => ("delete_script", object([("id", id.into())])),
         Command::PutClusterSettings { persistent, transient, rules } => {
             let both = [("persistent", persistent.clone()), ("transient", transient.clone())];
-            ("put_cluster_settings", ruled(object(both), *rules, OTHER_RULES))
+            ("put_cluster_settings", ruled(object(both), *rules, CLUSTER_RULES))
         }
         Command::AddVotingExclusions { nodes, most } => (
             "add_voting_exclusions",
@@ -210,7 +227,7 @@ fn command_json(command: &Command) -> Value {
         }
         Command::SetOpen { uuids, open, rules } => {
             let body = object([("uuids", uuids_json(uuids)), ("open", (*open).into())]);
-            ("set_open", ruled(body, *rules, OTHER_RULES))
+            ("set_open", ruled(body, *rules, OPEN_RULES))
         }
         Command::EndCopy { uuid } => ("end_copy", object([("uuid", uuid_text(*uuid).into())])),
         Command::NoteRollover { uuid, target, rollover } => (
@@ -314,7 +331,7 @@ fn new_json(new: &NewIndex) -> Value {
     if let Some(source) = new.source {
         fields.insert("source", uuid_text(source));
     }
-    Value::Object(fields)
+    ruled(Value::Object(fields), new.rules, NEW_RULES)
 }
 
 fn read_new(body: &Value) -> Result<NewIndex> {
@@ -332,6 +349,7 @@ fn read_new(body: &Value) -> Result<NewIndex> {
             None => None,
             Some(_) => Some(uuid(body, "source")?),
         },
+        rules: rules(body, NEW_RULES)?,
     })
 }
 
@@ -448,7 +466,7 @@ fn read_command(value: &Value) -> Result<Command> {
             uuids: uuids(body)?,
             settings: part(body, "settings")?.clone(),
             preserve: flag(body, "preserve")?,
-            rules: rules(body, RULES)?,
+            rules: rules(body, INDEX_RULES)?,
         },
         "put_script" => Command::PutScript {
             id: text(body, "id")?.to_owned(),
@@ -458,7 +476,7 @@ fn read_command(value: &Value) -> Result<Command> {
         "put_cluster_settings" => Command::PutClusterSettings {
             persistent: part(body, "persistent")?.clone(),
             transient: part(body, "transient")?.clone(),
-            rules: rules(body, OTHER_RULES)?,
+            rules: rules(body, CLUSTER_RULES)?,
         },
         "add_voting_exclusions" => Command::AddVotingExclusions {
             nodes: pairs(body, "nodes")?,
@@ -468,7 +486,7 @@ fn read_command(value: &Value) -> Result<Command> {
         "set_open" => Command::SetOpen {
             uuids: uuids(body)?,
             open: flag(body, "open")?,
-            rules: rules(body, OTHER_RULES)?,
+            rules: rules(body, OPEN_RULES)?,
         },
         "end_copy" => Command::EndCopy { uuid: uuid(body, "uuid")? },
         "note_rollover" => Command::NoteRollover {

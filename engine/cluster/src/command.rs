@@ -239,8 +239,10 @@ pub enum Rules {
     /// Those of logs before them. Of an index: limits of mappings are numbers of 32 bits, and
     /// `index.fielddata.cache` is set at creation only (before version 6). Of the cluster: no list is taken for a
     /// text, `-1b` is no size, and fewer names are known; who opens or closes changes no setting that counts
-    /// (before version 7).
+    /// (before version 7). Of indices that are made: as [`Rules::Former`] (before version 8).
     Before,
+    /// Those of versions 6 and 7: fewer names of settings are known.
+    Former,
     /// Those of today.
     #[default]
     Now,
@@ -269,6 +271,8 @@ pub struct NewIndex {
     pub stream: Option<String>,
     /// Id of the index whose documents it is to have.
     pub source: Option<[u8; 16]>,
+    /// By which rules its settings are judged.
+    pub rules: Rules,
 }
 
 impl NewIndex {
@@ -285,6 +289,7 @@ impl NewIndex {
             composed: false,
             stream: None,
             source: None,
+            rules: Rules::Now,
         }
     }
 }

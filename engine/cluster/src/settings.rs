@@ -23,7 +23,7 @@ mod sort;
 mod values;
 
 pub use crate::settings_table::{Known, TABLE};
-use check::{Change, Refusal, check, check_by};
+use check::{Change, Refusal, check_by};
 pub(crate) use check::{check_text, no_text};
 pub use door::plain;
 pub use read::{flatten, prefixed};
@@ -53,9 +53,19 @@ impl IndexSettings {
     /// # Errors
     /// An unknown or private setting, or a value that cannot be read.
     pub fn parse(settings: &Value) -> Result<Self> {
+        Self::parse_by(Rules::Now, settings)
+    }
+
+    /// As [`IndexSettings::parse`], by these rules.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn parse_by(rules: Rules, settings: &Value) -> Result<Self> {
+        // What changed once a setting was there counts for updates alone.
+        let rules = if rules == Rules::Before { Rules::Former } else { rules };
         let mut flat = prefixed(settings)?;
         for (name, value) in &flat {
-            check(name, value, Change::Create)?;
+            check_by(rules, name, value, Change::Create)?;
         }
         flat.retain(|_, value| !value.is_null());
         let made = Self { flat, routing_shards: None };
@@ -97,7 +107,7 @@ impl IndexSettings {
     pub fn parse_part(settings: &Value) -> Result<Self> {
         let flat = prefixed(settings)?;
         for (name, value) in &flat {
-            check(name, value, Change::Create)?;
+            check_by(Rules::Now, name, value, Change::Create)?;
         }
         Ok(Self { flat, routing_shards: None })
     }

@@ -3,6 +3,8 @@
 //! A flat table. What a setting does stands where it is read; one without a meaning in our design
 //! is listed in `docs/api/no-effect.md`.
 
+use crate::command::Rules;
+
 /// When a setting may be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -30,6 +32,8 @@ pub enum Type {
     },
     /// A time with unit, at least this one.
     TimeFrom(&'static str),
+    /// The same, and at most that one.
+    TimeIn(&'static str, &'static str),
     /// A size with unit.
     Bytes,
     /// A size with unit, at least this one.
@@ -117,10 +121,12 @@ pub const TABLE: &[Known] = &[
     known("index.default_pipeline", Dynamic, Type::Text, "_none"),
     known("index.fielddata.cache", Static, Type::Word(&["node", "none"]), "node"),
     known("index.final_pipeline", Dynamic, Type::Text, "_none"),
+    known("index.flush_after_merge", Dynamic, Type::BytesFrom("0b"), "64mb"),
     known("index.format", Final, ANY_INT, "0"),
     known("index.gc_deletes", Dynamic, TIME_OR_NEVER, "60s"),
     known("index.hidden", Dynamic, Type::Bool, "false"),
     known("index.highlight.max_analyzed_offset", Dynamic, POSITIVE, "1000000"),
+    known("index.highlight.weight_matches_mode.enabled", Dynamic, Type::Bool, "true"),
     known("index.indexing.slowlog.include.user", Dynamic, Type::Bool, "false"),
     known("index.indexing.slowlog.reformat", Dynamic, Type::Bool, "true"),
     known("index.indexing.slowlog.source", Dynamic, Type::Shown, "1000"),
@@ -228,7 +234,7 @@ pub const TABLE: &[Known] = &[
         "all",
     ),
     known("index.routing_partition_size", Final, POSITIVE, "1"),
-    known("index.search.idle.after", Dynamic, TIME, "30s"),
+    known("index.search.idle.after", Dynamic, Type::TimeFrom("0m"), "30s"),
     known("index.search.slowlog.include.user", Dynamic, Type::Bool, "false"),
     known("index.search.slowlog.threshold.fetch.debug", Dynamic, TIME_OR_NEVER, "-1"),
     known("index.search.slowlog.threshold.fetch.info", Dynamic, TIME_OR_NEVER, "-1"),
@@ -256,7 +262,9 @@ pub const TABLE: &[Known] = &[
     known("index.store.preload", Static, Type::List, ""),
     known("index.store.stats_refresh_interval", Static, TIME, "10s"),
     known("index.store.type", Static, Type::Word(&["fs", "hybridfs", "mmapfs", "niofs"]), ""),
+    known("index.top_metrics_max_size", Dynamic, POSITIVE, "10"),
     known("index.translog.durability", Dynamic, Type::AnyCase(&["request", "async"]), "REQUEST"),
+    known("index.translog.flush_threshold_age", Dynamic, Type::TimeIn("1s", "1h"), "1m"),
     known("index.translog.flush_threshold_size", Dynamic, LOG_BYTES, "128mb"),
     known("index.translog.generation_threshold_size", Dynamic, LOG_BYTES, "64mb"),
     known("index.translog.retention.age", Dynamic, TIME_OR_NEVER, "-1"),
@@ -276,6 +284,19 @@ pub const PREFIXES: &[&str] = &[
     "index.routing.allocation.include.",
     "index.routing.allocation.require.",
 ];
+
+/// Those that are known since version 8 of the form of commands.
+const SINCE_8: [&str; 4] = [
+    "index.flush_after_merge",
+    "index.highlight.weight_matches_mode.enabled",
+    "index.top_metrics_max_size",
+    "index.translog.flush_threshold_age",
+];
+
+/// The setting of that name, where these rules know it.
+pub(crate) fn find_by(rules: Rules, name: &str) -> Option<&'static Known> {
+    find(name).filter(|_| rules == Rules::Now || !SINCE_8.contains(&name))
+}
 
 /// The setting of that name.
 pub fn find(name: &str) -> Option<&'static Known> {

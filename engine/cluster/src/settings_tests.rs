@@ -43,19 +43,6 @@ fn wrong_values_are_named_in_elasticsearchs_words() {
         "unknown setting [index.number_of_shard] did you mean [index.number_of_shards]?"
     );
     assert_eq!(
-        refusal(r#"{"blocks.foo":1}"#),
-        "unknown setting [index.blocks.foo] did you mean any of [index.blocks.read, index.blocks.write]?"
-    );
-    assert_eq!(refusal(r#"{"store.type":"zz"}"#), "Unknown store type [zz]");
-    for (name, least) in
-        [("search.idle.after", "0m"), ("unassigned.node_left.delayed_timeout", "0ms")]
-    {
-        assert_eq!(
-            refusal(&format!(r#"{{"{name}":"-1s"}}"#)),
-            format!("failed to parse value [-1s] for setting [index.{name}], must be >= [{least}]")
-        );
-    }
-    assert_eq!(
         refusal(r#"{"foo":1}"#),
         "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings"
     );
@@ -85,11 +72,6 @@ fn what_is_no_number_of_a_setting_is_told_as_java_reads_it() {
         let reason = format!("Failed to parse value [{text}] for setting [index.{name}]");
         let told = refused(&format!(r#"{{"{name}":{value}}}"#));
         assert_eq!(told, (reason, Some(text.to_owned())), "{name}: {value}");
-    }
-    for name in ["refresh_interval", "translog.sync_interval"] {
-        let (reason, number) = refused(&format!(r#"{{"{name}":"1.5s"}}"#));
-        assert_eq!(reason, "failed to parse [1.5s], fractional time values are not supported");
-        assert_eq!(number.as_deref(), Some("1.5"));
     }
     for (text, reason) in [
         (
@@ -288,4 +270,62 @@ fn only_dynamic_settings_change_on_an_open_index() {
     let back = json::parse(br#"{"refresh_interval":null}"#).expect("valid JSON");
     let settings = settings.update(&back, false, (true, Rules::Now), "i/uuid").expect("dynamic");
     assert_eq!(settings.time("index.refresh_interval"), None);
+}
+
+/// One name was told of several.
+#[test]
+fn all_names_that_are_near_are_told() {
+    for (settings, meant) in [
+        (
+            r#"{"blocks.foo":1}"#,
+            "[index.blocks.foo] did you mean any of [index.blocks.read, index.blocks.write]?",
+        ),
+        (
+            r#"{"blocks.raed":1}"#,
+            "[index.blocks.raed] did you mean any of [index.blocks.read, index.blocks.write]?",
+        ),
+        (r#"{"prority":1}"#, "[index.prority] did you mean [index.priority]?"),
+    ] {
+        assert_eq!(refusal(settings), format!("unknown setting {meant}"));
+    }
+}
+
+/// These were none, told seconds for other units, or did not tell what is no number.
+#[test]
+fn bounds_of_times_and_sizes_are_told_in_their_own_units() {
+    for good in [
+        r#"{"top_metrics_max_size":1,"translog.flush_threshold_age":"60m","flush_after_merge":0}"#,
+        r#"{"highlight.weight_matches_mode.enabled":false,"translog.flush_threshold_age":"1s"}"#,
+    ] {
+        parse(good).expect(good);
+    }
+    let too = |name: &str, value: &str, bound: &str| {
+        format!("failed to parse value [{value}] for setting [index.{name}], must be {bound}")
+    };
+    for (name, value, bound) in [
+        ("search.idle.after", "-1", ">= [0m]"),
+        ("unassigned.node_left.delayed_timeout", "-1", ">= [0ms]"),
+        ("soft_deletes.retention_lease.period", "-1", ">= [0ms]"),
+        ("translog.flush_threshold_age", "999ms", ">= [1s]"),
+        ("translog.flush_threshold_age", "-1", ">= [1s]"),
+        ("translog.flush_threshold_age", "61m", "<= [1h]"),
+        ("flush_after_merge", "-1", ">= [0b]"),
+    ] {
+        assert_eq!(refusal(&format!(r#"{{"{name}":"{value}"}}"#)), too(name, value, bound));
+    }
+    assert_eq!(
+        refusal(r#"{"top_metrics_max_size":0}"#),
+        "Failed to parse value [0] for setting [index.top_metrics_max_size] must be >= 1"
+    );
+    assert_eq!(refusal(r#"{"store.type":"zz"}"#), "Unknown store type [zz]");
+    let fractional = "fractional time values are not supported";
+    for (name, value, reason, number) in [
+        ("refresh_interval", "1.5s", format!("failed to parse [1.5s], {fractional}"), "1.5"),
+        ("refresh_interval", "X Ms", "failed to parse [X Ms]".to_owned(), "x"),
+        ("search.idle.after", "0.5M", format!("failed to parse [0.5M], {fractional}"), "0.5"),
+    ] {
+        let error = parse(&format!(r#"{{"{name}":"{value}"}}"#)).expect_err(value);
+        let Error::Argument { reason: told, number: none } = error else { panic!("{error}") };
+        assert_eq!((told, none.as_deref()), (reason, Some(number)));
+    }
 }

@@ -87,6 +87,8 @@ pub struct ShardConfig {
     pub log_file_bytes_max: u64,
     /// `index.translog.flush_threshold_size`: a longer log is flushed.
     pub flush_log_bytes: u64,
+    /// `index.flush_after_merge`: more than so much of files that merges made needless is removed by a flush.
+    pub obsolete_bytes_max: u64,
     /// A shard that took nothing for so long is flushed, so that it opens at once.
     pub flush_idle_after: Duration,
     /// `index.max_refresh_listeners`: when more wait, a refresh is forced.
@@ -113,6 +115,7 @@ impl Default for ShardConfig {
             log_file_bytes_min: 256 << 10,
             log_file_bytes_max: 64 << 20,
             flush_log_bytes: 128 << 20,
+            obsolete_bytes_max: 64 << 20,
             flush_idle_after: Duration::from_secs(300),
             refresh_listeners_max: 1000,
             gc_deletes: Duration::from_secs(60),

@@ -430,6 +430,12 @@ impl<E: Env> Inner<E> {
         if self.phase.get() != Phase::Open || self.log.get().is_none() {
             return;
         }
+        self.flush_where_due();
+        self.merge_soon();
+    }
+
+    /// Flushes soon where segments without a file, files without a use, or the log, have become too many bytes.
+    pub(crate) fn flush_where_due(self: &Rc<Self>) {
         let (unflushed, obsolete) = {
             let state = self.state.borrow();
             (state.unflushed_bytes(), state.obsolete_bytes)
@@ -437,13 +443,11 @@ impl<E: Env> Inner<E> {
         let config = self.config.borrow();
         if unflushed > self.share_of_memory(config.unflushed_bytes_max)
             || (unflushed > SCARCE_BYTES && self.lease.is_scarce())
-            || obsolete > OBSOLETE_BYTES_MAX
+            || obsolete > config.obsolete_bytes_max
             || self.log().bytes() > config.flush_log_bytes
         {
             self.flush_soon();
         }
-        drop(config);
-        self.merge_soon();
     }
 
     /// A buffer above this is refreshed before its time.
@@ -477,9 +481,6 @@ const MEMORY_PART: usize = 16;
 
 /// Where memory is scarce, segments without a file may take so much.
 const SCARCE_BYTES: usize = 1 << 20;
-
-/// Files that only wait to be removed are let stand up to so much.
-const OBSOLETE_BYTES_MAX: u64 = 64 << 20;
 
 /// Writes a segment's bytes to its file.
 pub(crate) async fn save_segment<E: Env>(

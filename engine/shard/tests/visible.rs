@@ -312,6 +312,34 @@ fn files_are_counted_until_they_are_removed() {
     });
 }
 
+/// What merges made needless was let stand up to a bound that nobody could set.
+#[test]
+fn a_merge_that_leaves_more_than_may_stand_is_flushed() {
+    assert_eq!(ShardConfig::default().obsolete_bytes_max, 64 << 20);
+    for (obsolete_bytes_max, is_flushed) in [(0, true), (u64::MAX, false)] {
+        let config = ShardConfig { obsolete_bytes_max, ..config() };
+        story(config, move |env, shard| async move {
+            for round in 0..3 {
+                wrote(&shard, put(&format!("id{round}"), "x")).await;
+                shard.flush().await.expect("room");
+            }
+            let before = shard.stats();
+            shard.force_merge(Some(1)).await.expect("room");
+            env.clock().sleep(SECOND).await;
+            let merged = shard.stats();
+            assert_eq!(merged.segment_count, 1);
+            let flushed =
+                (before.flush.count < merged.flush.count, merged.segment_count_unflushed == 0);
+            assert_eq!(flushed, (is_flushed, is_flushed));
+            assert_eq!(
+                merged.store_bytes == merged.segment_bytes,
+                is_flushed,
+                "what is needless is gone"
+            );
+        });
+    }
+}
+
 #[test]
 fn flush_shortens_the_log_and_removes_what_is_not_named() {
     let sim = story(config(), |_, shard| async move {

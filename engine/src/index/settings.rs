@@ -26,6 +26,9 @@ pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
         flush_log_bytes: settings
             .bytes("index.translog.flush_threshold_size")
             .unwrap_or(default.flush_log_bytes),
+        obsolete_bytes_max: settings
+            .bytes("index.flush_after_merge")
+            .unwrap_or(default.obsolete_bytes_max),
         refresh_listeners_max: settings
             .int("index.max_refresh_listeners")
             .map_or(default.refresh_listeners_max, |count| count as usize),

@@ -40,7 +40,8 @@ impl NewClusterSettings {
         let unblocks = block::unblocks_cluster(changes);
         let given = layers.iter().flatten().map(|(name, value)| (name.as_str(), value));
         let fractions = deprecated::fractions(given, cluster::cluster_settings::fraction);
-        let titled = ["persistent", "transient"].into_iter().zip(&layers);
+        // What is wrong with the transient ones is told first.
+        let titled = ["persistent", "transient"].into_iter().zip(&layers).rev();
         let wrong = titled
             .flat_map(|(title, layer)| layer.iter().map(move |change| (title, change)))
             .find(|(_, (name, value))| {

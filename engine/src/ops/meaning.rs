@@ -531,6 +531,8 @@ pub(super) fn context_of<'a>(
         docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
             as usize,
         script_fields_max: settings.int("index.max_script_fields").unwrap_or(32) as usize,
+        highlight_whole: settings.flag("index.highlight.weight_matches_mode.enabled"),
+        top_metrics_max: settings.int("index.top_metrics_max_size").unwrap_or(10),
         inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
         terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
         ..plan::Context::new(&index.name, now_ms)

@@ -63,6 +63,7 @@ mod made_long;
 mod meaning;
 mod meant;
 mod meanwhile;
+mod misnamed;
 mod moved;
 mod narrowed;
 mod nested_sort;

@@ -122,7 +122,7 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     let name = new.name.as_str();
     check_new_name(state, name)?;
     let new = composed(state, new.clone())?;
-    let mut settings = IndexSettings::parse(&new.settings)?;
+    let mut settings = IndexSettings::parse_by(new.rules, &new.settings)?;
     check_room(state, &settings)?;
     settings.set_private("index.provided_name", &*new.provided);
     settings.set_private("index.creation_date", new.created_ms.to_string());

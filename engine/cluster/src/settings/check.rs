@@ -8,7 +8,7 @@ use super::read::scalar;
 use super::values;
 use crate::command::Rules;
 use crate::error::{Error, Result};
-use crate::settings_table::{Kind, Known, PREFIXES, TABLE, Type, find};
+use crate::settings_table::{Kind, Known, PREFIXES, TABLE, Type, find_by};
 
 /// At which moment a setting is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,11 +35,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// By the rules of today.
-pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::Result<(), Refusal> {
-    check_by(Rules::Now, name, value, change)
-}
-
+/// By these rules.
 pub(super) fn check_by(
     rules: Rules,
     name: &str,
@@ -57,9 +53,9 @@ pub(super) fn check_by(
     {
         return values::addresses(name, value.as_str().unwrap_or_default()).map_err(Refusal::Wrong);
     }
-    let known = match (find(name), rules) {
+    let known = match (find_by(rules, name), rules) {
         (None, _) => return Err(Refusal::Wrong(unknown(name))),
-        (Some(known), Rules::Now) => known,
+        (Some(known), Rules::Former | Rules::Now) => known,
         (Some(known), Rules::Before) => &before_6(*known),
     };
     if known.ty == Type::Gone && change == Change::Create && !value.is_null() {
@@ -165,21 +161,13 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
             Err(Error::argument(boolean::neither(text)))
         }
         Type::Time { never } => match values::time(name, text)? {
-            // Nothing, in the unit in which Elasticsearch says so.
-            None if !never => Err(values::too_small(
-                name,
-                text,
-                match name {
-                    "index.search.idle.after" => "0m",
-                    "index.unassigned.node_left.delayed_timeout" => "0ms",
-                    _ => "0s",
-                },
-            )),
+            None if !never => Err(values::too_small(name, text, "0ms")),
             // Only -1 itself stands for never: a second below zero is less than that millisecond.
             None if values::is_below_minus_one(text) => Err(values::too_small(name, text, "-1")),
             _ => Ok(()),
         },
-        Type::TimeFrom(least) => values::time_from(name, text, least),
+        Type::TimeFrom(least) => values::time_from(name, text, least).map(drop),
+        Type::TimeIn(least, most) => values::time_in(name, text, (least, most)),
         Type::Bytes => values::size(name, text).map(drop),
         Type::BytesFrom(least) => values::size_from(name, text, least),
         Type::Level => values::level(text),
@@ -286,43 +274,13 @@ fn check_expand(name: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The refusal of an unknown setting, with the known names that are near, the nearest first.
+/// The refusal of an unknown setting, with the names that are near.
 fn unknown(name: &str) -> Error {
-    let mut near: Vec<(f64, &str)> = TABLE
-        .iter()
-        .map(|known| (similarity(name, known.name), known.name))
-        .filter(|(score, _)| *score > 0.7)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let near: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
-    Error::argument(match near.as_slice() {
-        [one] => format!("unknown setting [{name}] did you mean [{one}]?"),
-        [_, _, ..] => {
-            format!("unknown setting [{name}] did you mean any of [{}]?", near.join(", "))
-        }
-        [] => format!(
-            "unknown setting [{name}] please check that any required plugins are installed, or \
-             check the breaking changes documentation for removed settings"
-        ),
-    })
-}
-
-/// One less the edit distance over the longer length, as Lucene's spell checker scores.
-fn similarity(a: &str, b: &str) -> f64 {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let longest = a.len().max(b.len());
-    if longest == 0 || longest > 512 {
-        return 0.0;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    1.0 - row[b.len()] as f64 / longest as f64
+    let meant = base::near::meant(name, TABLE.iter().map(|known| known.name), 0.7);
+    let hint = meant.unwrap_or_else(|| {
+        "please check that any required plugins are installed, or check the breaking changes \
+         documentation for removed settings"
+            .to_owned()
+    });
+    Error::argument(format!("unknown setting [{name}] {hint}"))
 }

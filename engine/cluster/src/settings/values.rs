@@ -22,20 +22,26 @@ pub(super) fn is_below_minus_one(text: &str) -> bool {
     matches!(unit.trim().to_ascii_lowercase().as_str(), "s" | "m" | "h" | "d")
 }
 
-/// A time, with the number that is none of whole units as the cause.
+/// A time; none for `-1`.
 pub(super) fn time(name: &str, text: &str) -> Result<Option<Duration>> {
-    units::time(name, text).map_err(|reason| {
-        let plain = text.trim().to_ascii_lowercase();
-        let number = plain.trim_end_matches(|char: char| char.is_ascii_alphabetic()).trim();
-        let is_fraction = reason.ends_with("fractional time values are not supported");
-        Error::Argument { reason, number: is_fraction.then(|| number.to_owned()) }
-    })
+    units::time(name, text)
+        .map_err(|reason| Error::Argument { reason, number: units::no_number_of_time(text) })
 }
 
-pub(super) fn time_from(name: &str, text: &str, least: &str) -> Result<()> {
+pub(super) fn time_from(name: &str, text: &str, least: &str) -> Result<Option<Duration>> {
     let time = time(name, text)?;
     let bound = units::time(name, least).unwrap_or_default();
-    if time < bound { Err(too_small(name, text, least)) } else { Ok(()) }
+    if time < bound { Err(too_small(name, text, least)) } else { Ok(time) }
+}
+
+pub(super) fn time_in(name: &str, text: &str, (least, most): (&str, &str)) -> Result<()> {
+    let time = time_from(name, text, least)?;
+    if time > units::time(name, most).unwrap_or_default() {
+        return Err(Error::argument(format!(
+            "failed to parse value [{text}] for setting [{name}], must be <= [{most}]"
+        )));
+    }
+    Ok(())
 }
 
 pub(super) fn size(name: &str, text: &str) -> Result<Option<u64>> {
@@ -157,7 +163,7 @@ pub(super) fn rate(text: &str) -> Result<()> {
     if count.parse::<i32>().map_err(|_| wrong())? < 0 {
         return Err(Error::argument(format!("rate [{count}] must be positive")));
     }
-    match units::time("script.max_compilations_rate", time).map_err(Error::argument)? {
+    match self::time("script.max_compilations_rate", time)? {
         Some(read) if !read.is_zero() => Ok(()),
         _ => Err(Error::argument(format!("time value [{time}] must be positive"))),
     }

@@ -242,6 +242,15 @@ impl Scope<'_, '_> {
                 What::TopHits(Arc::new(self.order(request)?), request.window())
             }
             Kind::TopMetrics(top) => {
+                let most = self.binder.context.top_metrics_max;
+                if u64::from(top.size) > most {
+                    return Err(Error::illegal(format!(
+                        "[top_metrics.size] must not be more than [{most}] but was [{}]. This \
+                         limit can be set by changing the [index.top_metrics_max_size] index \
+                         level setting.",
+                        top.size
+                    )));
+                }
                 self.scores |= top.sort.iter().any(|sort| sort.by == SortBy::Score);
                 let request = SearchRequest { sort: top.sort.clone(), ..SearchRequest::default() };
                 let mut metrics = Vec::with_capacity(top.metrics.len());

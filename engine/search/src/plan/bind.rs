@@ -43,6 +43,8 @@ pub struct Context<'a> {
     pub script_fields_max: usize,
     /// `index.max_inner_result_window`.
     pub inner_window: u64,
+    /// `index.top_metrics_max_size`.
+    pub top_metrics_max: u64,
     /// Path of the documents inside that are asked for; none: those that stand for themselves.
     pub scope: Option<&'a Arc<str>>,
     /// Only these documents are found.
@@ -70,6 +72,8 @@ pub struct Context<'a> {
     pub boost: f32,
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_max: u32,
+    /// `index.highlight.weight_matches_mode.enabled`.
+    pub highlight_whole: bool,
 }
 
 impl<'a> Context<'a> {
@@ -81,6 +85,7 @@ impl<'a> Context<'a> {
             docvalue_fields_max: 100,
             script_fields_max: 32,
             inner_window: 100,
+            top_metrics_max: 10,
             scope: None,
             filter: None,
             seen: None,
@@ -94,6 +99,7 @@ impl<'a> Context<'a> {
             expensive: true,
             boost: 1.0,
             highlight_max: 1_000_000,
+            highlight_whole: true,
         }
     }
 }

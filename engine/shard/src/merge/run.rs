@@ -110,7 +110,10 @@ impl<E: Env> Inner<E> {
                     Aim::Tidy => inner.choose(None, aim),
                     Aim::Deletes | Aim::Count(_) => inner.choose(Some(&scope), aim),
                 };
-                let Some(chosen) = chosen else { return Ok(()) };
+                let Some(chosen) = chosen else {
+                    inner.flush_where_due();
+                    return Ok(());
+                };
                 let merged = inner.merge_once(&chosen, aim).await;
                 if let Err(error) = &merged {
                     inner.note_merge_error(error);

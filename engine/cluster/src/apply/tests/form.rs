@@ -145,10 +145,77 @@ fn what_logs_before_version_7_say_means_what_it_meant() {
     assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
 }
 
+/// A name that is known since version 8 is none where a log of before has it.
+#[test]
+fn names_of_settings_that_are_new_are_none_to_logs_before_version_8() {
+    let uuids = r#"["AQEBAQEBAQEBAQEBAQEBAQ"]"#;
+    let read = |text: &str| {
+        let command = State::decode_command(State::FORMAT, text.as_bytes()).expect("reads");
+        let mut bytes = Vec::new();
+        State::encode_command(&command, &mut bytes);
+        assert_eq!(String::from_utf8_lossy(&bytes), text);
+        command
+    };
+    let refused = |state: &State, text: &str, why: &str| {
+        let (after, outcome) = apply(state, &read(text));
+        let Outcome::Refused(error) = outcome else { panic!("{text}: {outcome:?}") };
+        assert!(error.to_string().contains(why), "{text}: {error}");
+        assert_eq!(after.version, state.version);
+    };
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    for (name, value) in [
+        ("index.flush_after_merge", "1gb"),
+        ("index.highlight.weight_matches_mode.enabled", "false"),
+        ("index.top_metrics_max_size", "20"),
+        ("index.translog.flush_threshold_age", "5m"),
+    ] {
+        let put = |rules: &str| {
+            format!(
+                r#"{{"put_settings":{{"uuids":{uuids},"settings":{{"{name}":"{value}"}},"preserve":false{rules}}}}}"#
+            )
+        };
+        let make = |rules: &str| {
+            format!(
+                r#"{{"create_index":{{"name":"b","provided":"b","uuid":"AgICAgICAgICAgICAgICAg","created_ms":5,"settings":{{"{name}":"{value}"}},"mappings":{{}},"aliases":{{}},"composed":true{rules}}}}}"#
+            )
+        };
+        for old in [put(""), put(r#","rules":6"#), make("")] {
+            refused(&state, &old, &format!("unknown setting [{name}]"));
+        }
+        let rules = r#","rules":8"#;
+        for (new, index) in [(put(rules), "a"), (make(rules), "b")] {
+            let after = done(&state, &read(&new));
+            let index = after.index(index).expect("there");
+            assert_eq!(index.settings.text(name), Some(value));
+        }
+    }
+    for (name, value) in [
+        ("health.node.enabled", "false"),
+        ("xpack.monitoring.elasticsearch.collection.enabled", "false"),
+        ("http.tracer.include", "*"),
+    ] {
+        let put = |rules: &str| {
+            format!(
+                r#"{{"put_cluster_settings":{{"persistent":{{"{name}":"{value}"}},"transient":null{rules}}}}}"#
+            )
+        };
+        for old in [put(""), put(r#","rules":7"#)] {
+            refused(&state, &old, &format!("persistent setting [{name}], not recognized"));
+        }
+        let after = done(&state, &read(&put(r#","rules":8"#)));
+        assert_eq!(after.settings.text(name), Some(value));
+    }
+    // A star within a pattern takes back what a log says; nobody may ask for it any more.
+    let set = r#"{"put_cluster_settings":{"persistent":{"search.max_buckets":1},"transient":null,"rules":7}}"#;
+    let back = r#"{"put_cluster_settings":{"persistent":{"search.*_buckets":null},"transient":null,"rules":7}}"#;
+    let after = done(&done(&state, &read(set)), &read(back));
+    assert!(after.settings.persistent().is_empty());
+}
+
 /// Whoever changes this has changed what is written: the version must rise with it, or a program of before
 /// takes it for damaged, or passes it over.
 #[test]
-fn the_form_of_version_7_is_pinned() {
+fn the_form_of_version_8_is_pinned() {
     let mut new = NewIndex::new("a", [1; 16], 5);
     new.settings = json(r#"{"number_of_replicas":1}"#);
     let state = done(&State::default(), &Command::CreateIndex(new));
@@ -220,9 +287,9 @@ fn the_form_of_version_7_is_pinned() {
         text,
         [
             r#"{"at":{"now_ms":8,"command":{"delete_indices":{"uuids":["AgICAgICAgICAgICAgICAg"]}}}}"#,
-            r#"{"put_settings":{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"settings":{"priority":2},"preserve":false,"rules":6}}"#,
+            r#"{"put_settings":{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"settings":{"priority":2},"preserve":false,"rules":8}}"#,
             r#"{"set_open":{"uuids":["AQEBAQEBAQEBAQEBAQEBAQ"],"open":true,"rules":7}}"#,
-            r#"{"put_cluster_settings":{"persistent":{"search.max_buckets":1},"transient":null,"rules":7}}"#,
+            r#"{"put_cluster_settings":{"persistent":{"search.max_buckets":1},"transient":null,"rules":8}}"#,
             r#"{"update_aliases":{"actions":[{"remove_any":["AQEBAQEBAQEBAQEBAQEBAQ"],"names":["x"],"must_exist":true}]}}"#,
             r#"{"start_stream":{"name":"s","index":"i"}}"#,
             r#"{"migrate_alias":{"name":"s"}}"#,
@@ -233,5 +300,5 @@ fn the_form_of_version_7_is_pinned() {
             r#"{"add_voting_exclusions":{"nodes":[["n","node"]],"most":9}}"#,
         ]
     );
-    assert_eq!(State::FORMAT, 7);
+    assert_eq!(State::FORMAT, 8);
 }

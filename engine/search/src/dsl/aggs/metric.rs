@@ -416,16 +416,6 @@ pub fn top_metrics(node: &Node) -> Read<Kind> {
     if found.metrics.is_empty() {
         return Err(Fault::illegal(node.end, "Required [metrics]"));
     }
-    if found.size > 10 {
-        return Err(Fault::illegal(
-            node.end,
-            format!(
-                "[top_metrics.size] must not be more than [10] but was [{}]. This limit can be \
-                 set by changing the [index.top_metrics_max_size] index level setting.",
-                found.size
-            ),
-        ));
-    }
     Ok(Kind::TopMetrics(found))
 }
 

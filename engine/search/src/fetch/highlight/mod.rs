@@ -53,6 +53,8 @@ pub struct Marks {
     fields: Vec<One>,
     /// `index.highlight.max_analyzed_offset`.
     offset_max: u32,
+    /// `index.highlight.weight_matches_mode.enabled`: phrases may be marked whole.
+    whole: bool,
     index: Arc<str>,
     /// Why nothing can be marked, until whoever makes hits takes it.
     pub(super) failed: Option<Error>,
@@ -89,6 +91,7 @@ impl Marks {
         let mut marks = Self {
             fields: Vec::new(),
             offset_max: context.highlight_max,
+            whole: context.highlight_whole,
             index: context.index.into(),
             failed: None,
         };
@@ -209,7 +212,7 @@ impl Marks {
         }
         let limit = limit.unwrap_or(u32::MAX);
         // Phrases are marked whole where only this field's own count (`weight_matches` mode).
-        let whole = one.style == Style::Unified && options.require_field_match;
+        let whole = self.whole && one.style == Style::Unified && options.require_field_match;
         if one.style == Style::Plain {
             // The words of all values are held together.
             let mut bytes = 0;
