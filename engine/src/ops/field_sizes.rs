@@ -196,7 +196,11 @@ impl<E: Env> Core<E> {
                 is_any_gone = true;
                 continue;
             }
+            let is_served = own.successful > 0;
             shards.add(own);
+            if !is_served {
+                continue;
+            }
             // What a field weighs tells that it is there.
             usage.fields.retain(|field, _| seen.iter().all(|limits| limits.shows(field)));
             usages.push(usage);

@@ -23,7 +23,7 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(call.json(200, |writer| {
         writer.begin_object();
         shards(writer, total, found);
-        for row in &rows {
+        for row in rows.iter().filter(|row| !row.shards.is_empty()) {
             writer.key(&row.index.name).begin_object().key("shards").begin_array();
             for shard in &row.shards {
                 one(writer, row, shard, (&info.id, info.started_ms), call.human);

@@ -63,8 +63,12 @@ fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec
     let stats = || rows.iter().flat_map(|row| &row.shards).filter_map(|it| it.standing.stats());
     let total: u64 = rows.iter().map(copies).sum();
     let started: u64 = rows.iter().map(|row| row.started_count() as u64).sum();
+    // Elasticsearch makes the answer of the shards that are asked: where an index has none, nothing tells of it.
+    let shown = || rows.iter().filter(|row| row.shards.iter().any(has_place));
     let mut all = Vec::new();
-    wanted.members(&Stats::sum(stats()), &mut all);
+    if shown().next().is_some() {
+        wanted.members(&Stats::sum(stats()), &mut all);
+    }
     let mut out = Vec::with_capacity(bytes_of(rows, level, &all));
     let writer = &mut Writer::new(&mut out);
     writer.begin_object();
@@ -77,7 +81,7 @@ fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec
         writer.key("indices").begin_object();
         // Written for one index after the other, in one place.
         let mut own = Vec::with_capacity(all.len());
-        for row in rows {
+        for row in shown() {
             writer.key(&row.index.name).begin_object();
             writer
                 .field_str("uuid", &row.index.uuid_text())
@@ -95,8 +99,7 @@ fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec
                 // Figures of an index with one shard are that shard's.
                 let alone = (row.shards.len() == 1).then_some(&*own);
                 writer.key("shards").begin_object();
-                let has_place = |it: &&ShardStats| !matches!(it.standing, Standing::Failed(_));
-                for shard in row.shards.iter().filter(has_place) {
+                for shard in row.shards.iter().filter(|shard| has_place(shard)) {
                     writer.key(&shard.number.to_string()).begin_array();
                     one_shard(writer, row, shard, (wanted, alone), config);
                     writer.end_array();
@@ -121,6 +124,11 @@ fn bytes_of(rows: &[IndexStats], level: &str, all: &[u8]) -> usize {
         "indices" => index_bytes * (1 + rows.len()),
         _ => index_bytes * (1 + rows.len()) + (SHARD_BYTES + all.len()) * shards(),
     }
+}
+
+/// Is this shard asked for its figures?
+fn has_place(shard: &ShardStats) -> bool {
+    !matches!(shard.standing, Standing::Failed(_))
 }
 
 /// Copies that are configured.

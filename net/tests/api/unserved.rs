@@ -176,6 +176,17 @@ fn a_shard_that_does_not_serve_counts_in_totals_alone() {
         assert_eq!(json::to_string(at(&none, &["_shards"])), expected);
         let segments = client.good("GET", "/gone/_segments", "").await;
         assert_eq!(json::to_string(at(&segments, &["indices"])), "{}");
+        // Once these named the index, with figures of nothing.
+        let none = json::to_string(at(&none, &["_shards"]));
+        let stats = client.good("GET", "/gone/_stats?level=shards", "").await;
+        let nothing = r#""_all":{"primaries":{},"total":{}},"indices":{}"#;
+        assert_eq!(json::to_string(&stats), format!("{{\"_shards\":{none},{nothing}}}"));
+        for (method, target) in
+            [("POST", "/gone/_disk_usage?run_expensive_tasks=true"), ("GET", "/gone/_field_usage_stats")]
+        {
+            let told = client.good(method, target, "").await;
+            assert_eq!(json::to_string(&told), format!("{{\"_shards\":{none}}}"), "{target}");
+        }
         let stats = client.good("GET", "/_cluster/stats", "").await;
         assert_eq!(at(&stats, &["indices", "count"]).as_u64(), Some(2), "`gone` has no shard");
         let expected = r#"{"total":3,"primaries":3,"replication":0.0,"index":{"shards":{"min":1,"max":2,"avg":1.5},"primaries":{"min":1,"max":2,"avg":1.5},"replication":{"min":0.0,"max":0.0,"avg":0.0}}}"#;
