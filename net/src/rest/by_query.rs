@@ -203,15 +203,16 @@ pub(super) async fn rethrottle<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(Error::illegal_argument("requests_per_second is a required parameter"));
     };
     let id = super::task::TaskId::parse(call.segment("task_id"))?;
+    super::task::check_groups(call)?;
     let Some(number) = id.number_here(call) else {
-        return Ok(super::task::of_one(call, &id, None));
+        return Ok(super::task::of_one(call, &id, None, true));
     };
     let known = call.core.task(number).await.filter(|state| state.outcome.is_none());
     if known.is_some_and(|state| !WORK.contains(&state.row.spec.action)) {
         return Ok(super::task::unfit(call, &id));
     }
     let row = call.core.rethrottle_task(number, speed).await;
-    Ok(super::task::of_one(call, &id, row))
+    Ok(super::task::of_one(call, &id, row, true))
 }
 
 /// The body as an object; empty where there is none.

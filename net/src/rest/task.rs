@@ -96,7 +96,8 @@ pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             return Ok(late(call, timeout_ms));
         }
     }
-    Ok(listed(call, &rows, None))
+    let detailed = call.params.flag("detailed", false).unwrap_or_default();
+    Ok(listed(call, &rows, None, detailed))
 }
 
 /// Waits until all of these have ended, so long at most. Have they?
@@ -121,7 +122,7 @@ fn late<E: Env>(call: &Call<'_, E>, timeout_ms: u64) -> Reply {
     let time = units::millis(timeout_ms);
     let reason = format!("timed out after [{time}/{timeout_ms}ms]");
     let failed = failed_node(node, Error::new(429, "timeout_exception", reason));
-    listed(call, &[], Some(&failed))
+    listed(call, &[], Some(&failed), false)
 }
 
 /// `GET /_tasks/{task_id}`.
@@ -226,7 +227,7 @@ async fn stored<E: Env>(call: &Call<'_, E>, id: &str) -> Option<Bytes> {
 }
 
 /// How tasks are listed is judged before any is looked for.
-fn check_groups<E: Env>(call: &Call<'_, E>) -> Result<()> {
+pub(super) fn check_groups<E: Env>(call: &Call<'_, E>) -> Result<()> {
     match call.params.text("group_by") {
         None | Some("nodes" | "parents" | "none") => Ok(()),
         Some(other) => Err(Error::illegal_argument(format!(
@@ -268,7 +269,7 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         if let (Some(row), true) = (&row, call.params.flag("wait_for_completion", false)?) {
             all_over(call, std::iter::once(row), Duration::from_millis(TIMEOUT_MS)).await;
         }
-        return Ok(of_one(call, &id, row));
+        return Ok(of_one(call, &id, row, false));
     }
     let wanted = Wanted::read(call)?;
     let mut cancelled = Vec::new();
@@ -278,7 +279,7 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if call.params.flag("wait_for_completion", false)? {
         all_over(call, cancelled.iter(), Duration::from_millis(TIMEOUT_MS)).await;
     }
-    Ok(listed(call, &cancelled, None))
+    Ok(listed(call, &cancelled, None, false))
 }
 
 /// Which tasks are asked for.
@@ -341,8 +342,12 @@ struct Shown {
 }
 
 /// Tasks as the caller wants them grouped, after why the node could not tell them.
-fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow], failed: Option<&Error>) -> Reply {
-    let detailed = call.params.flag("detailed", false).unwrap_or_default();
+fn listed<E: Env>(
+    call: &Call<'_, E>,
+    rows: &[TaskRow],
+    failed: Option<&Error>,
+    detailed: bool,
+) -> Reply {
     let shown = Shown { detailed, human: call.human };
     let node = call.core.shared().config.info.id.as_str();
     call.json(200, |writer| {
@@ -425,7 +430,12 @@ fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], 
 }
 
 /// One task of a node, or why it was not found.
-pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRow>) -> Reply {
+pub(super) fn of_one<E: Env>(
+    call: &Call<'_, E>,
+    id: &TaskId,
+    row: Option<TaskRow>,
+    detailed: bool,
+) -> Reply {
     let Some(row) = row else {
         let cause = match id.number_here(call) {
             Some(_) => Error::new(
@@ -440,11 +450,7 @@ pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRo
         };
         return not_done(call, id, cause);
     };
-    call.json(200, |writer| {
-        writer.begin_object();
-        nodes(writer, call, &[row], Shown { detailed: true, human: call.human });
-        writer.end_object();
-    })
+    listed(call, &[row], None, detailed)
 }
 
 /// A task that runs, and is not of the kind that was asked for.
@@ -455,11 +461,7 @@ pub(super) fn unfit<E: Env>(call: &Call<'_, E>, id: &TaskId) -> Reply {
 
 /// Why a node did not do what was asked of a task of its own.
 fn not_done<E: Env>(call: &Call<'_, E>, id: &TaskId, cause: Error) -> Reply {
-    call.json(200, |writer| {
-        writer.begin_object();
-        node_failure(writer, &failed_node(&id.node, cause), call.trace);
-        writer.key("nodes").begin_object().end_object().end_object();
-    })
+    listed(call, &[], Some(&failed_node(&id.node, cause)), false)
 }
 
 /// A node that could not tell of its tasks.

@@ -198,7 +198,7 @@ pub(super) const REINDEX: &[Known] = &[
 
 pub(super) const UPDATE_BY_QUERY: &[Known] = &[own("version_type").idle()];
 
-pub(super) const RETHROTTLE: &[Known] = &[own("requests_per_second")];
+pub(super) const RETHROTTLE: &[Known] = &[own("requests_per_second"), text("group_by")];
 
 pub(super) const TASKS: &[Known] = &[
     text("actions"),

@@ -868,7 +868,23 @@ fn slices_are_tasks_of_their_own_and_only_what_is_named_is_cancelled() {
         let running = client.good("GET", &format!("/_tasks/{id}"), "").await;
         assert_eq!(at(&running, &["task", "cancelled"]).as_bool(), Some(false));
 
-        client.good("POST", &format!("/_tasks/{id}/_cancel?actions=*reindex"), "").await;
+        // Groups were unknown to this, and passed over where one task is cancelled, which told what it does besides.
+        let speed = format!("/_reindex/{id}/_rethrottle?requests_per_second=2");
+        let told = client.good("POST", &format!("{speed}&group_by=parents"), "").await;
+        assert!(at(&told, &["tasks", &id, "status"]).as_object().is_some());
+        let told = client.good("POST", &format!("{speed}&group_by=none"), "").await;
+        let one = &at(&told, &["tasks"]).as_array().expect("a list")[0];
+        assert!(at(one, &["description"]).as_str().expect("a text").starts_with("reindex from"));
+        let told = client.bad("POST", &format!("{speed}&group_by=x"), "").await;
+        assert_eq!(
+            told,
+            "400 illegal_argument_exception: [group_by] must be one of [nodes], [parents] or [none] but was [x]"
+        );
+
+        let cancel = format!("/_tasks/{id}/_cancel?actions=*reindex&group_by=none");
+        let told = client.good("POST", &cancel, "").await;
+        let one = &at(&told, &["tasks"]).as_array().expect("a list")[0];
+        assert!(one.get("cancelled").is_some() && one.get("status").is_none());
         let ended = format!("/_tasks/{id}?wait_for_completion=true&timeout=10s");
         let ended = client.good("GET", &ended, "").await;
         let why = at(&ended, &["response", "canceled"]).as_str();
