@@ -48,9 +48,6 @@ pub(super) async fn multi_search_by<E: Env>(
     if call.params.int("max_concurrent_searches")?.is_some_and(|count| count < 1) {
         return Err(Error::illegal_argument("maxConcurrentSearchRequests must be positive"));
     }
-    if call.params.int("max_concurrent_shard_requests")?.is_some_and(|count| count < 1) {
-        return Err(Error::illegal_argument("maxConcurrentShardRequests must be >= 1"));
-    }
     super::search::check_type(call.params.text("search_type"))?;
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     let mut asked = read(call, &content).await?;
@@ -73,6 +70,7 @@ pub(super) async fn multi_search_by<E: Env>(
         }
         call.core.env().spawn().yield_if_needed().await;
     }
+    super::search::check_shards_at_once(call)?;
     let concurrent = call.params.int("max_concurrent_searches")?;
     let concurrent = concurrent.map_or(CONCURRENT, |count| (count as usize).min(CONCURRENT));
     let mut replies = Vec::with_capacity(asked.len());

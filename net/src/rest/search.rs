@@ -122,13 +122,16 @@ fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
     if call.params.int("batched_reduce_size")?.is_some_and(|size| size < 2) {
         return Err(Error::illegal_argument("batchedReduceSize must be >= 2"));
     }
-    for name in ["max_concurrent_shard_requests", "pre_filter_shard_size"] {
+    check_shards_at_once(call)
+}
+
+/// How many shards are asked, and when they are looked at before, is at least one.
+pub(super) fn check_shards_at_once<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    for (name, java) in [
+        ("max_concurrent_shard_requests", "maxConcurrentShardRequests"),
+        ("pre_filter_shard_size", "preFilterShardSize"),
+    ] {
         if call.params.int(name)?.is_some_and(|count| count < 1) {
-            let java = if name.starts_with('m') {
-                "maxConcurrentShardRequests"
-            } else {
-                "preFilterShardSize"
-            };
             return Err(Error::illegal_argument(format!("{java} must be >= 1")));
         }
     }
