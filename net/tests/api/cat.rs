@@ -245,8 +245,14 @@ fn tables_take_what_they_obey() {
         client.good("PUT", "/a/_doc/2?refresh", r#"{"k":"y"}"#).await;
         for (target, count) in [("/_cat/count?h=count", "2"), ("/_cat/count/a?h=count&q=k:x", "1")]
         {
-            assert_eq!(client.call("GET", target, "").await.text().trim(), count, "{target}");
+            for method in ["GET", "POST"] {
+                let told = client.call(method, target, "").await;
+                assert_eq!(told.text().trim(), count, "{method} {target}");
+            }
         }
+        let body = r#"{"query":{"term":{"k":"y"}}}"#;
+        let told = client.call("POST", "/_cat/count?h=count", body).await;
+        assert_eq!(told.text().trim(), "1");
         for option in ["ignore_unavailable=true", "expand_wildcards=open"] {
             let told = client.call("GET", &format!("/_cat/count/a?{option}"), "").await;
             assert_eq!(told.status, 400, "{}", told.text());

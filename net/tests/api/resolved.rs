@@ -39,6 +39,7 @@ fn dates_are_read_in_exclusions() {
         stage(&mut client).await;
         let all = resolved(&mut client, "*").await;
         assert_eq!(names(&all, "indices").len(), 3, "a1, a2 and the one with the date");
+        assert_eq!(client.good("POST", "/_resolve/index/*", "").await, all);
         let rest = resolved(&mut client, "*,-%3Cd-%7Bnow%7Byyyy%7D%7D%3E").await;
         assert_eq!(names(&rest, "indices"), ["a1", "a2"]);
     });
