@@ -117,7 +117,9 @@ fn plain(c: char) -> char {
 
 /// Stems the word; one of fewer than three letters, or of thirty and more, stays whole.
 pub(super) fn stem(word: &mut Vec<char>) {
-    let mut bare: Vec<char> = word.iter().flat_map(|c| c.to_lowercase()).map(plain).collect();
+    // A sigma at the end is another letter.
+    let lower = word.iter().collect::<String>().to_lowercase();
+    let mut bare: Vec<char> = lower.chars().map(plain).collect();
     let mark = |c: char| matches!(c, '"' | '\'' | '-' | ',' | ';' | '.' | '?' | '!');
     if bare.len() >= 2 && mark(bare[0]) {
         bare.remove(0);

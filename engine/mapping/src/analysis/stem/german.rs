@@ -81,7 +81,8 @@ const MASKS: [(&str, char); 7] =
 
 /// The stemmer of the filter `german_stem` (Caumanns, "A Fast and Simple Stemming Algorithm for German Words").
 pub(super) fn caumanns(word: &mut Vec<char>) {
-    *word = word.iter().flat_map(|c| c.to_lowercase()).collect();
+    // A sigma at the end is another letter.
+    *word = word.iter().collect::<String>().to_lowercase().chars().collect();
     if !word.iter().all(|c| c.is_alphabetic() && c.len_utf16() == 1) {
         return;
     }
