@@ -53,6 +53,18 @@ pub(super) struct Match {
     pub what: u32,
 }
 
+/// What of a phrase matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phrases {
+    /// All of it, from its first word to its last.
+    Whole,
+    /// Each of its words.
+    Words,
+    /// Its words wherever they stand between its ends; with a slop they stand in any order, as near as the
+    /// slop says (`WeightedSpanTermExtractor` makes spans of phrases).
+    Spans,
+}
+
 impl Wanted {
     /// What `query` asks of the fields that count.
     pub fn of(query: &Clause, looks: &Looks<'_>) -> Self {
@@ -149,8 +161,8 @@ impl Wanted {
         }
     }
 
-    /// Where the tokens of a text match, in order. `whole`: a phrase is one match, else its words are.
-    pub fn find(&self, tokens: &[Token], whole: bool, matches_max: usize) -> Vec<Match> {
+    /// Where the tokens of a text match, in order.
+    pub fn find(&self, tokens: &[Token], phrases: Phrases, matches_max: usize) -> Vec<Match> {
         let mut found = Vec::new();
         let mut names: Vec<&[u8]> = Vec::new();
         for token in tokens {
@@ -165,9 +177,13 @@ impl Wanted {
             }
         }
         for (number, run) in self.phrases.iter().enumerate() {
-            for group in run.find(tokens, matches_max) {
+            let groups = match phrases {
+                Phrases::Spans if run.slop > 0 => run.near(tokens, matches_max),
+                _ => run.find(tokens, matches_max),
+            };
+            for group in groups {
                 let spans = group.iter().map(|at| &tokens[*at]);
-                if whole {
+                if phrases == Phrases::Whole {
                     let start = spans.clone().map(|token| token.start).min();
                     let end = spans.map(|token| token.end).max();
                     let what = u32::MAX - number as u32;
@@ -279,6 +295,48 @@ impl Run {
             }
             if group.len() == count && high - low <= slop && last.as_ref() != Some(&group) {
                 last = Some(group.clone());
+                groups.push(group);
+            }
+        }
+        groups
+    }
+
+    /// Groups of tokens that lie between the ends of a span that holds a word of each place, all as near as
+    /// the slop says: the shortest such span from each beginning.
+    fn near(&self, tokens: &[Token], matches_max: usize) -> Vec<Vec<usize>> {
+        let count = self.places.len();
+        let fits: Vec<(usize, Vec<usize>)> = tokens
+            .iter()
+            .enumerate()
+            .map(|(at, token)| {
+                (at, (0..count).filter(|place| self.fits(*place, &token.term)).collect())
+            })
+            .filter(|(_, places): &(usize, Vec<usize>)| !places.is_empty())
+            .collect();
+        // Places that have no word lie between those that have.
+        let gaps = self.places.last().map_or(0, |(_, last)| last + 1).saturating_sub(count as u32);
+        let reach = self.slop.saturating_add(gaps).saturating_add(count as u32);
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (first, (begin, _)) in fits.iter().enumerate() {
+            if groups.len() >= matches_max {
+                break;
+            }
+            let mut lacking: Vec<usize> = (0..count).collect();
+            let mut group = Vec::new();
+            for (at, places) in &fits[first..] {
+                if tokens[*at].position - tokens[*begin].position + 1 > reach {
+                    break;
+                }
+                group.push(*at);
+                // A token stands for one place.
+                if let Some(found) = lacking.iter().position(|place| places.contains(place)) {
+                    lacking.remove(found);
+                }
+                if lacking.is_empty() {
+                    break;
+                }
+            }
+            if lacking.is_empty() && !group.is_empty() {
                 groups.push(group);
             }
         }

@@ -27,7 +27,7 @@ use mapping::analysis::{Analyzer, ON, STOP, Scratch, Tokenizer};
 use mapping::document::kept::Kept;
 use mapping::{Field, Kind as Type, Mapping};
 
-use self::find::{Looks, Token, Wanted};
+use self::find::{Looks, Phrases, Token, Wanted};
 use super::wanted;
 use crate::error::{Error, Kind, Result};
 use crate::highlight::Options;
@@ -222,7 +222,7 @@ impl Marks {
                 .map(|(text, value)| {
                     let value = std::slice::from_ref(value);
                     let tokens = one.tokens(value, &one.analyzer, (one.gap, limit), &mut bytes)?;
-                    let matches = one.wanted.find(&tokens, false, MATCHES_MAX);
+                    let matches = one.wanted.find(&tokens, Phrases::Spans, MATCHES_MAX);
                     Ok((text, tokens, matches))
                 })
                 .collect::<Result<_>>()?;
@@ -240,7 +240,10 @@ impl Marks {
             })
             .collect();
         let text = units.join(&separator);
-        let runs = whole || one.style == Style::Vectors;
+        let runs = match whole || one.style == Style::Vectors {
+            true => Phrases::Whole,
+            false => Phrases::Words,
+        };
         let tokens = one.tokens(&values, &one.analyzer, (one.gap, limit), &mut 0)?;
         let mut matches = one.wanted.find(&tokens, runs, MATCHES_MAX);
         for (analyzer, gap, wanted) in &one.others {

@@ -1,5 +1,6 @@
 //! The plain highlighter: each value is cut into fragments of like length between tokens, and those
-//! with most different words of the query win. As Lucene's `Highlighter` with its span fragmenter.
+//! with most different words of the query win. As Lucene's `Highlighter` with its span fragmenter or the
+//! simple one.
 
 use super::find::{Match, Token};
 use super::html;
@@ -67,7 +68,9 @@ fn cut(text: &[u16], tokens: &[Token], matches: &[Match], options: &Options) -> 
         }
         if at > 0 && options.fragments > 0 {
             let stop = tokens[at].end;
-            if stop >= size.saturating_mul(begun) && len.saturating_sub(stop) >= size / 2 {
+            // The span fragmenter leaves no short rest, the simple one does.
+            let is_left = options.simple_fragmenter || len.saturating_sub(stop) >= size / 2;
+            if stop >= size.saturating_mul(begun) && is_left {
                 begun += 1;
                 let number = done.len() + 1;
                 let new = Fragment { text: String::new(), number, words: Vec::new() };
