@@ -151,6 +151,12 @@ fn reduce_all(
 }
 
 impl<E: Env> Core<E> {
+    /// Buckets that an answer may have.
+    pub(super) fn buckets_max(&self) -> usize {
+        let most = self.state().settings.int("search.max_buckets").unwrap_or(65_536);
+        usize::try_from(most).unwrap_or(0)
+    }
+
     /// Puts together what the shards found.
     ///
     /// # Errors
@@ -164,8 +170,7 @@ impl<E: Env> Core<E> {
         if request.aggs.is_empty() {
             return Ok(None);
         }
-        let most = self.state().settings.int("search.max_buckets").unwrap_or(65_536);
-        let most = usize::try_from(most).unwrap_or(0);
+        let most = self.buckets_max();
         let is_joined = found.len() > 1;
         let partials = found.iter().flat_map(|(_, partials)| partials);
         let is_long = is_long(partials, is_joined);

@@ -448,6 +448,7 @@ impl<E: Env> Core<E> {
             mapping: self.mapping_of_kind(index, whole, kind),
             boost,
             expensive: self.state().settings.flag("search.allow_expensive_queries"),
+            buckets_max: self.buckets_max(),
             now_ms: self.now_ms(),
             veil: veiled.then(|| self.veil().of(&index.uuid, whole.key)),
         }
@@ -460,6 +461,7 @@ struct Asked {
     mapping: Arc<Mapping>,
     boost: f32,
     expensive: bool,
+    buckets_max: usize,
     now_ms: i64,
     /// There where something is hidden from the caller.
     veil: Option<Veil>,
@@ -476,6 +478,7 @@ impl Asked {
             filter_mapping: Some(&index.mapping),
             sees: limits.fields.as_deref(),
             veil: self.veil.as_ref(),
+            buckets_max: self.buckets_max,
             ..context_of(index, &default_fields, self.expensive, self.now_ms)
         };
         check_rescore(request, index)?;

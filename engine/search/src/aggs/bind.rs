@@ -44,6 +44,7 @@ pub fn bind(aggs: &Aggs, binder: &mut Binder<'_>) -> Result<BoundAggs> {
     bound.scores = scope.scores;
     bound.filters = scope.filters;
     bound.scripts = scope.scripts;
+    bound.buckets_max = binder.context.buckets_max;
     Ok(bound)
 }
 

@@ -32,6 +32,8 @@ pub struct BoundAggs {
     pub scores: bool,
     /// Scripts that make values, by number.
     pub scripts: Vec<AggScript>,
+    /// Buckets that an answer may have (`search.max_buckets`).
+    pub buckets_max: usize,
 }
 
 /// A script that makes values of an aggregation.

@@ -22,7 +22,7 @@ use super::bucket::span::{BySpan, Grid};
 use super::bucket::terms::{ByNumber, ByTerm, Part};
 use super::bucket::text::ByWord;
 use super::collect::{AnyCollector, Group};
-use super::cut;
+use super::cut::{self, BUCKETS_MAX};
 use super::empty;
 use super::hits::{Best, Metrics};
 use super::measure::{Center, Measure, MeasureWords, Nothing, OfWords};
@@ -37,6 +37,7 @@ use super::source::{Column, Missing as Absent, Source};
 use super::spec::{CompositeKind, Kind, Method, Metric};
 use super::together::{Samples, Several as Moments, Weighted};
 use crate::iter::build::{self, Context};
+use crate::iter::function::Trouble;
 use crate::plan::weigh::Plan;
 
 /// A segment of a plan.
@@ -67,6 +68,12 @@ impl Place {
             Some(node) => Matcher::new(build::any_filter(node, context)),
             None => Matcher::new(Box::new(crate::iter::all::Nothing)),
         }
+    }
+
+    /// Buckets that an answer may have, and where it is told that there would be more.
+    fn limit(&self) -> (usize, &Trouble) {
+        let most = self.plan.bound.aggs.as_ref().map_or(BUCKETS_MAX, |aggs| aggs.buckets_max);
+        (most, &self.plan.trouble)
     }
 
     fn numbers(&self, source: &Source) -> Numbers {
@@ -156,7 +163,7 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             if let Column::Spans(field) = source.column {
                 let segment = place.segment();
                 let grid = Grid::Width { interval: *interval, offset: *offset, hard: *hard };
-                let keys = BySpan::new(segment, field, source.form, grid, &place.plan.trouble);
+                let keys = BySpan::new(segment, field, source.form, grid, place.limit());
                 return keyed(keys, shape(), subs());
             }
             let scale = Scale::Width { interval: *interval, offset: *offset, hard: *hard };
@@ -166,7 +173,7 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             if let Column::Spans(field) = source.column {
                 let segment = place.segment();
                 let grid = Grid::Time(rounding.clone(), *hard);
-                let keys = BySpan::new(segment, field, source.form, grid, &place.plan.trouble);
+                let keys = BySpan::new(segment, field, source.form, grid, place.limit());
                 return keyed(keys, shape(), subs());
             }
             let rounder = Rounder::new(rounding.clone());

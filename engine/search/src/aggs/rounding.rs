@@ -78,6 +78,14 @@ impl Rounding {
         }
     }
 
+    /// No bucket is longer, in milliseconds: a year of a leap day, and a day for what clocks are set by.
+    pub fn width_max(&self) -> i64 {
+        match self.interval {
+            Interval::Fixed(ms) => ms.saturating_add(DAY_SECONDS * 1000),
+            Interval::Calendar(_) => 367 * DAY_SECONDS * 1000,
+        }
+    }
+
     /// The beginning of the bucket after the one that begins at `start`.
     pub fn next(&self, start: i64) -> i64 {
         let clock = match self.interval {

@@ -11,6 +11,7 @@ use mapping::analysis::effort;
 use mapping::{Field, Mapping, Similarity};
 
 use crate::aggs::bound::BoundAggs;
+use crate::aggs::cut::BUCKETS_MAX;
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
@@ -74,6 +75,8 @@ pub struct Context<'a> {
     pub highlight_max: u32,
     /// `index.highlight.weight_matches_mode.enabled`.
     pub highlight_whole: bool,
+    /// `search.max_buckets`.
+    pub buckets_max: usize,
 }
 
 impl<'a> Context<'a> {
@@ -100,6 +103,7 @@ impl<'a> Context<'a> {
             boost: 1.0,
             highlight_max: 1_000_000,
             highlight_whole: true,
+            buckets_max: BUCKETS_MAX,
         }
     }
 }

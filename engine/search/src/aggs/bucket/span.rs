@@ -12,7 +12,7 @@ use segment::Segment;
 use segment::columns::{Binary, BinaryReader};
 
 use super::keyed::Keys;
-use crate::aggs::cut::{BUCKETS_MAX, too_many};
+use crate::aggs::cut::too_many;
 use crate::aggs::partial::Key;
 use crate::aggs::rounding::Rounding;
 use crate::aggs::source::Form;
@@ -39,7 +39,9 @@ pub struct BySpan {
     column: Option<(Binary, BinaryReader)>,
     form: Form,
     grid: Grid,
-    /// Where it is told that a document has more buckets than an answer may have.
+    /// Buckets that an answer may have.
+    most: usize,
+    /// Where it is told that a document has more.
     trouble: Trouble,
 }
 
@@ -50,36 +52,44 @@ impl BySpan {
         field: FieldNo,
         form: Form,
         grid: Grid,
-        trouble: &Trouble,
+        (most, trouble): (usize, &Trouble),
     ) -> Self {
         let column = segment.binary(field).map(|column| (column.clone(), column.reader()));
-        Self { column, form, grid, trouble: Arc::clone(trouble) }
+        Self { column, form, grid, most, trouble: Arc::clone(trouble) }
     }
 
-    /// The keys between both ends of a span; false where there are too many.
+    /// The keys between both ends of a span; false where there are too many, which is known before they
+    /// are told.
     fn keys(&self, low: i64, high: i64, keys: &mut Vec<i64>) -> bool {
+        let room = self.most.saturating_sub(keys.len());
         match &self.grid {
             Grid::Width { interval, offset, hard } => {
                 let place = |value: f64| ((value - offset) / interval).floor();
                 let (low, high) = (self.form.double(low), self.form.double(high));
-                let mut key = place(low.max(hard.0));
-                let last = place(high.min(hard.1));
-                while key <= last && keys.len() < BUCKETS_MAX {
-                    keys.push(sortable::from_f64(key));
-                    key += 1.0;
+                let first = place(low.max(hard.0));
+                let count = place(high.min(hard.1)) - first + 1.0;
+                if count > room as f64 {
+                    return false;
                 }
-                keys.len() < BUCKETS_MAX || key > last
+                // Beyond 2^53 several are the same number.
+                keys.extend((0..count as u64).map(|at| sortable::from_f64(first + at as f64)));
+                true
             }
             Grid::Time(rounding, hard) => {
                 let mut key = rounding.round(self.form.millis(low).max(hard.0));
                 // Unlike a moment's, a span's bucket at the upper end counts
                 // (`DateRangeHistogramAggregator`).
                 let last = rounding.round(self.form.millis(high).min(hard.1));
-                while key <= last && keys.len() < BUCKETS_MAX {
+                let least = i128::from(last) - i128::from(key);
+                if least / i128::from(rounding.width_max()) > room as i128 {
+                    return false;
+                }
+                let end = keys.len() + room;
+                while key <= last && keys.len() < end {
                     keys.push(key);
                     key = rounding.next(key);
                 }
-                keys.len() < BUCKETS_MAX || key > last
+                key > last
             }
         }
     }
@@ -114,7 +124,7 @@ impl Keys for BySpan {
                     |bytes: &[u8]| sortable::from_bytes(bytes.try_into().unwrap_or([0; 8]));
                 if !self.keys(number(low), number(high), &mut keys) {
                     // The first fault is told.
-                    let _ = self.trouble.set(too_many(BUCKETS_MAX));
+                    let _ = self.trouble.set(too_many(self.most));
                     break 'docs;
                 }
             }
