@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use mapping::analysis::Analyzer;
+use mapping::types::shingle;
 use mapping::{Field, IndexOptions, Kind as Type, Text, TextFlavor};
 
 use crate::ast::{self, FuzzyOptions, Operator, ZeroTerms};
@@ -241,25 +242,83 @@ impl Maker for OneField<'_> {
         self.or_none(made)
     }
 
-    fn phrase(&mut self, _: &mut Binder<'_>, phrase: Places) -> Result<Clause> {
-        let made = phrase_clause(self.field, phrase);
+    fn phrase(&mut self, binder: &mut Binder<'_>, phrase: Places) -> Result<Clause> {
+        let made = match shingled(self.field, &phrase) {
+            Some((part, phrase)) => {
+                let begun = self.field.part("_index_prefix").map(Arc::as_ref);
+                phrase_clause(part, begun, phrase)
+            }
+            None => phrase_clause(self.field, begun(binder, self.field).as_deref(), phrase),
+        };
         self.or_none(made)
     }
 }
 
+/// Where the beginnings of a field's terms are terms of their own.
+fn begun(binder: &Binder<'_>, field: &Arc<Field>) -> Option<Arc<Field>> {
+    let Type::Text(text) = &field.kind else { return None };
+    match text.flavor {
+        TextFlavor::Shingles(_) => {
+            let (whole, _) = field.path.rsplit_once('.')?;
+            let part = binder.field(&format!("{whole}._index_prefix"))?;
+            let is_of = |kind: &Type| matches!(kind, Type::Text(text) if matches!(text.flavor, TextFlavor::Prefixes(_)));
+            is_of(&part.kind).then_some(part)
+        }
+        _ if text.index_prefixes.is_some() => field.part("_index_prefix").cloned(),
+        _ => None,
+    }
+}
+
+/// Words in order of a `search_as_you_type`, where none is missing: shingles in order of the part whose
+/// are as long as there are words, or the longest.
+fn shingled<'f>(field: &'f Arc<Field>, phrase: &Places) -> Option<(&'f Arc<Field>, Places)> {
+    let Type::Text(text) = &field.kind else { return None };
+    let TextFlavor::SearchAsYouType(longest) = text.flavor else { return None };
+    let is_line = phrase.places.iter().zip(0..).all(|((_, at), place)| *at == place);
+    if phrase.slop > 0 || phrase.places.len() < 2 || !is_line {
+        return None;
+    }
+    let size = phrase.places.len().min(usize::from(longest));
+    let part = field.part(&format!("_{size}gram"))?;
+    let mut places = Vec::new();
+    for (run, at) in phrase.places.windows(size).zip(0..) {
+        let mut joined = vec![String::new()];
+        for (words, _) in run {
+            if joined.len() * words.len() > PHRASE_TERMS_MAX {
+                return None;
+            }
+            let longer = |begun: &String| {
+                let space = if begun.is_empty() { "" } else { " " };
+                words.iter().map(|word| format!("{begun}{space}{word}")).collect::<Vec<_>>()
+            };
+            joined = joined.iter().flat_map(longer).collect();
+        }
+        places.push((joined, at));
+    }
+    Some((part, Places { places, ..phrase.clone() }))
+}
+
 /// Words in order in one field.
-fn phrase_clause(field: &Arc<Field>, mut phrase: Places) -> Result<Clause> {
-    let Type::Text(text) = &field.kind else {
-        let kind = if phrase.prefix.is_some() { "phrase prefix" } else { "phrase" };
-        return Err(Error::illegal(format!(
-            "Can only use {kind} queries on text fields - not on [{}] which is of type [{}]",
+fn phrase_clause(field: &Arc<Field>, begun: Option<&Field>, mut phrase: Places) -> Result<Clause> {
+    let no_text = |kind: &str| {
+        let query = if phrase.prefix.is_some() { "phrase prefix" } else { "phrase" };
+        Err(Error::illegal(format!(
+            "Can only use {query} queries on text fields - not on [{}] which is of type [{kind}]",
             field.path,
-            field.type_name()
-        )));
+        )))
     };
+    let Type::Text(text) = &field.kind else { return no_text(field.type_name()) };
+    if matches!(text.flavor, TextFlavor::Prefixes(_) | TextFlavor::Beginnings(..)) {
+        return no_text("prefix");
+    }
     leaf::check_indexed(field)?;
     check_positions(field, text)?;
-    if let Some(placed) = prefixed(field, text, &phrase) {
+    if let ([(words, _)], None) = (phrase.places.as_slice(), phrase.prefix) {
+        // One shingle.
+        let some = words.iter().map(|word| term_of(field, text, word.as_bytes()).into());
+        return Ok(one_of(some.collect()));
+    }
+    if let Some(placed) = begun.and_then(|part| prefixed(field, part, text, &phrase)) {
         return Ok(placed);
     }
     if phrase.places.len() < 2 {
@@ -329,10 +388,9 @@ fn constant_if(constant: bool, node: Node) -> Node {
 }
 
 /// A phrase whose last word may go on, where the beginnings of words are terms of their own.
-fn prefixed(field: &Field, text: &Text, phrase: &Places) -> Option<Clause> {
-    let (least, most) = text.index_prefixes?;
+fn prefixed(field: &Field, part: &Field, text: &Text, phrase: &Places) -> Option<Clause> {
+    let (least, most) = text.index_prefixes.unwrap_or((0, shingle::PREFIX_MAX as u32));
     phrase.prefix.filter(|_| phrase.slop == 0)?;
-    let part = field.part("_index_prefix")?;
     let (last, before) = phrase.places.split_last()?;
     let fits =
         |word: &String| (least as usize..=most as usize).contains(&word.encode_utf16().count());
@@ -406,8 +464,7 @@ impl Search<'_> {
             (true, Some(name), _) | (_, _, Some(name)) => named(binder, self.name, Some(name))?,
             _ => None,
         };
-        let prefixed = matches!(self.form, Form::PhrasePrefix(..))
-            || matches!(self.form, Form::Boolean(Joined { prefix: true, .. }));
+        let prefixed = matches!(self.form, Form::Boolean(Joined { prefix: true, .. }));
         if !searchable(field) {
             let error = Error::illegal(format!(
                 "Field [{}] of type [{}] does not support match queries",
@@ -426,15 +483,13 @@ impl Search<'_> {
         let analyzer = named.as_ref().filter(|_| is_words).or(own);
         let Some(analyzer) = analyzer else {
             // The text as one value.
+            if matches!(self.form, Form::PhrasePrefix(..)) {
+                // Of no other query are its words asked for first (`MatchQueryParser.parse`).
+                let places = vec![(vec![text.to_owned()], 0)];
+                return maker.phrase(binder, Places { places, slop: 0, prefix: Some(1) }).map(Some);
+            }
             if prefixed && is_words {
-                let value = leaf::normalized(field, text);
-                return match self.form {
-                    Form::PhrasePrefix(..) => {
-                        let places = vec![(vec![value], 0)];
-                        maker.phrase(binder, Places { places, slop: 0, prefix: Some(1) }).map(Some)
-                    }
-                    _ => maker.prefix(binder, &value).map(Some),
-                };
+                return maker.prefix(binder, &leaf::normalized(field, text)).map(Some);
             }
             if self.fuzzy.fuzziness.is_some() && !quoted {
                 let value = leaf::normalized(field, text);
