@@ -47,6 +47,8 @@ pub enum Kind {
     ZoneRules,
     /// The request contradicts itself; reasons are joined by the constructor.
     Validation,
+    /// A query contradicts what can be; reasons are joined by the constructor.
+    QueryValidation,
     /// More clauses than allowed.
     TooManyClauses,
     /// More clauses than allowed, counted through nested queries.
@@ -90,6 +92,7 @@ impl Kind {
             Self::DateTime => "date_time_exception",
             Self::ZoneRules => "zone_rules_exception",
             Self::Validation => "action_request_validation_exception",
+            Self::QueryValidation => "query_validation_exception",
             Self::TooManyClauses => "too_many_clauses",
             Self::TooManyNestedClauses => "too_many_nested_clauses",
             Self::TooComplex => "too_complex_to_determinize_exception",

@@ -356,4 +356,6 @@ pub struct FuzzyTerm {
     pub value: Scalar,
     /// How near.
     pub options: FuzzyOptions,
+    /// Why no such words can be looked for; told where the field is known.
+    pub flaw: Option<&'static str>,
 }

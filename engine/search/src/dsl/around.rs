@@ -1,6 +1,6 @@
 //! Keys of a search around the hits: `pit`, `slice`, `collapse`, `rescore`.
 
-use json::spanned::Node;
+use json::spanned::{Kind as Json, Node};
 
 use super::body::time_ms;
 use super::context::{Fault, Read, Takes, float, int, members, object, text};
@@ -77,14 +77,18 @@ pub fn refuse_runtime_fields(node: &Node) -> Read<()> {
     }
 }
 
-/// `collapse` inside of inner hits: without inner hits of its own.
+/// `collapse` inside of inner hits: a field, and nothing else.
 pub fn collapse_inside(node: &Node) -> Read<Collapse> {
-    let collapse = collapse(node)?;
-    if !collapse.inner_hits.is_empty() {
-        let reason = "cannot use `inner_hits` inside a collapse of `inner_hits`";
-        return Err(Fault::illegal(node.at, reason));
-    }
-    Ok(collapse)
+    let wrong = match members(node) {
+        [] => node.end,
+        [one, ..] if one.key != "field" => one.key_at,
+        [one, ..] if !matches!(one.value.kind, Json::String(_)) => one.value.at,
+        [one] => {
+            return Ok(Collapse { field: text(&one.value)?, inner_hits: Vec::new() });
+        }
+        [_, other, ..] => other.key_at,
+    };
+    Err(Fault::parsing(wrong, "Invalid token in the inner collapse"))
 }
 
 /// `collapse`.

@@ -124,6 +124,11 @@ pub fn dis_max(body: &Node, depth: u32) -> Read<Query> {
         match (key, &value.kind) {
             ("queries", Json::Object(_) | Json::Array(_)) => {
                 given = true;
+                if value.as_array().is_some_and(<[Node]>::is_empty) {
+                    // Elasticsearch reads a query before it looks for the end of the list.
+                    let reason = "[_na] query malformed, must start with start_object";
+                    return Err(Fault::parsing(value.end, reason));
+                }
                 clauses(value, depth, &mut queries)?;
             }
             ("tie_breaker", _) => tie_breaker = float(value)?,
@@ -135,9 +140,6 @@ pub fn dis_max(body: &Node, depth: u32) -> Read<Query> {
     if !given {
         let reason = "[dis_max] requires 'queries' field with at least one clause";
         return Err(Fault::parsing(body.end, reason));
-    }
-    if !(0.0..=1.0).contains(&tie_breaker) {
-        return Err(Fault::illegal(body.end, "tieBreakerMultiplier must be in [0, 1]"));
     }
     Ok(Query { node: Ask::DisMax(DisMax { queries, tie_breaker }), boost: factor, name })
 }

@@ -69,7 +69,7 @@ pub fn function_score(body: &Node, depth: u32) -> Read<Query> {
                 if array {
                     return Err(misplaced(&format!("{MISPLACED}[weight].")));
                 }
-                weight = Some(float(value)?);
+                weight = Some(self::weight(value)?);
             }
             (_, Json::Object(_)) => {
                 if let Some(first) = &single {
@@ -117,7 +117,7 @@ fn function(node: &Node, depth: u32) -> Read<Function> {
     for member in members {
         let (key, value) = (member.key.as_str(), &member.value);
         match (key, &value.kind) {
-            ("weight", _) if is_value(value) => found.weight = Some(float(value)?),
+            ("weight", _) if is_value(value) => found.weight = Some(weight(value)?),
             ("filter", Json::Object(_)) => found.filter = Some(query::read(value, depth)?),
             (_, Json::Object(_)) => {
                 if found.kind.is_some() {
@@ -141,6 +141,17 @@ fn function(node: &Node, depth: u32) -> Read<Function> {
         return Err(Fault::parsing(node.end, reason));
     }
     Ok(found)
+}
+
+/// By what a function's score is multiplied.
+fn weight(value: &Node) -> Read<f32> {
+    let weight = float(value)?;
+    // `Float.compare` tells a negative zero from zero.
+    if weight < 0.0 || weight == 0.0 && weight.is_sign_negative() {
+        let reason = "[weight] cannot be negative for a filtering function";
+        return Err(Fault::illegal(value.at, reason));
+    }
+    Ok(weight)
 }
 
 fn score_mode(value: &Node) -> Read<ScoreMode> {

@@ -1,13 +1,32 @@
 //! `inner_hits`: which of the hits inside a hit are told, and what of them.
 
-use json::spanned::{Kind as Json, Node};
+use json::spanned::Node;
 
-use super::context::{Fault, Read, boolean, int, members, text};
-use super::{body, sort, source};
+use super::context::{Fault, Read, Takes, boolean, int, object, text};
+use super::{around, body, highlight, script, sort, source};
 use crate::request::{InnerHits, SearchRequest, TrackTotal};
 
 /// Hits where nothing is said.
 const SIZE: u32 = 3;
+
+const FIELDS: [(&str, Takes); 16] = [
+    ("name", Takes::String),
+    ("ignore_unmapped", Takes::Bool),
+    ("from", Takes::Number),
+    ("size", Takes::Number),
+    ("explain", Takes::Bool),
+    ("version", Takes::Bool),
+    ("seq_no_primary_term", Takes::Bool),
+    ("track_scores", Takes::Bool),
+    ("stored_fields", Takes::Strings),
+    ("docvalue_fields", Takes::Array),
+    ("fields", Takes::Array),
+    ("script_fields", Takes::Object),
+    ("sort", Takes::Any),
+    ("_source", Takes::Any),
+    ("highlight", Takes::Object),
+    ("collapse", Takes::Object),
+];
 
 /// Reads one definition.
 pub fn read(node: &Node) -> Read<InnerHits> {
@@ -18,18 +37,12 @@ pub fn read(node: &Node) -> Read<InnerHits> {
         let reason = format!("[inner_hits] Expected START_OBJECT but was: {}", node.token());
         return Err(Fault::content(node.at, node.at, reason));
     }
-    for member in members(node) {
-        let value = &member.value;
-        let at = value.at;
-        match member.key.as_str() {
+    object("inner_hits", &FIELDS, node, |key, value| {
+        match key {
             "name" => name = Some(text(value)?),
             "ignore_unmapped" => ignore_unmapped = boolean(value)?,
-            "from" => {
-                request.from = body::from(int(value)?).map_err(|error| Fault { error, at })?
-            }
-            "size" => {
-                request.size = body::size(int(value)?).map_err(|error| Fault { error, at })?
-            }
+            "from" => request.from = count(key, value)?,
+            "size" => request.size = count(key, value)?,
             "version" => request.version = boolean(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = boolean(value)?,
             "track_scores" => request.track_scores = boolean(value)?,
@@ -37,20 +50,18 @@ pub fn read(node: &Node) -> Read<InnerHits> {
             "sort" => request.sort = sort::read(value)?,
             "_source" => request.source = Some(source::read(value)?),
             "stored_fields" => request.stored = body::stored_fields(value)?,
-            "docvalue_fields" if matches!(value.kind, Json::Array(_)) => {
-                request.docvalue_fields = body::field_formats(value)?;
-            }
-            "fields" if matches!(value.kind, Json::Array(_)) => {
-                request.fields = body::field_formats(value)?;
-            }
-            "script_fields" => request.script_fields = super::script::fields(value)?,
-            "highlight" => request.highlight = Some(super::highlight::read(value)?),
-            "collapse" => request.collapse = Some(super::around::collapse_inside(value)?),
-            other => {
-                let reason = format!("[inner_hits] unknown field [{other}]");
-                return Err(Fault::content(member.key_at, member.key_at, reason));
-            }
+            "docvalue_fields" => request.docvalue_fields = body::field_formats(value)?,
+            "fields" => request.fields = body::field_formats(value)?,
+            "script_fields" => request.script_fields = script::fields(value)?,
+            "highlight" => request.highlight = Some(highlight::read(value)?),
+            _ => request.collapse = Some(around::collapse_inside(value)?),
         }
-    }
+        Ok(())
+    })?;
     Ok(InnerHits { name, ignore_unmapped, request: Box::new(request) })
+}
+
+fn count(key: &str, value: &Node) -> Read<u32> {
+    u32::try_from(int(value)?)
+        .map_err(|_| Fault::illegal(value.at, format!("illegal {key} value, at least 0 or higher")))
 }

@@ -37,6 +37,7 @@ mod text;
 mod words;
 
 pub use aggs::NAMES as AGGREGATION_NAMES;
+pub(crate) use aggs::interval::time_ms as signed_time_ms;
 pub use body::time_ms;
 pub use deprecated::deprecated_in;
 pub use params::{COUNT_PARAMS, SEARCH_PARAMS};

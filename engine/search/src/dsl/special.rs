@@ -5,7 +5,7 @@ use json::spanned::{Kind as Json, Node};
 use super::context::{
     Fault, Read, Takes, boolean, boost, float, is_value, members, object, text, unsupported,
 };
-use super::query;
+use super::{inner, query};
 use crate::ast::{
     DistanceFeature, Nested, NestedScore, Node as Ask, Pinned, Query, RankFeature, RankFunction,
 };
@@ -13,14 +13,18 @@ use crate::ast::{
 /// `nested`.
 pub fn nested(body: &Node, depth: u32) -> Read<Query> {
     const NAME: &str = "nested";
-    let (mut path, mut inner, mut inner_hits) = (None, None, None);
+    let (mut path, mut asked, mut inner_hits) = (None, None, None);
     let (mut score_mode, mut ignore_unmapped) = (NestedScore::Avg, false);
     let (mut factor, mut name) = (1.0, None);
     for member in members(body) {
         let (key, value) = (member.key.as_str(), &member.value);
         match (key, &value.kind) {
-            ("query", Json::Object(_)) => inner = Some(query::read(value, depth)?),
-            ("inner_hits", Json::Object(_)) => inner_hits = Some(value.to_value()),
+            ("query", Json::Object(_)) => asked = Some(query::read(value, depth)?),
+            ("inner_hits", Json::Object(_)) => {
+                // Read again where hits are fetched.
+                inner::read(value)?;
+                inner_hits = Some(value.to_value());
+            }
             ("path", _) if is_value(value) => path = Some(text(value)?),
             ("boost", _) if is_value(value) => factor = boost(value)?,
             ("ignore_unmapped", _) if is_value(value) => ignore_unmapped = boolean(value)?,
@@ -32,7 +36,7 @@ pub fn nested(body: &Node, depth: u32) -> Read<Query> {
     let Some(path) = path else {
         return Err(Fault::illegal(body.end, "[nested] requires 'path' field"));
     };
-    let Some(query) = inner else {
+    let Some(query) = asked else {
         return Err(Fault::illegal(body.end, "[nested] requires 'query' field"));
     };
     let nested = Nested { path, query, score_mode, ignore_unmapped, inner_hits };

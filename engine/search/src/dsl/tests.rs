@@ -195,6 +195,14 @@ fn leaf_queries_say_what_they_miss() {
         &["parsing_exception @1:50: [boosting] query requires 'negative' query to be set'"],
     );
     query_says(
+        "{\"dis_max\":{\"queries\":[]}}",
+        &["parsing_exception @1:33: [_na] query malformed, must start with start_object"],
+    );
+    query_says(
+        "{\"function_score\":{\"weight\":-0.0}}",
+        &["illegal_argument_exception: [weight] cannot be negative for a filtering function"],
+    );
+    query_says(
         "{\"dis_max\":{}}",
         &["parsing_exception @1:22: [dis_max] requires 'queries' field with at least one clause"],
     );

@@ -145,6 +145,7 @@ pub fn fuzzy(body: &Node) -> Read<Query> {
     let mut field = OneField::default();
     let mut value = None;
     let mut options = FuzzyOptions { fuzziness: Some(Fuzziness::AUTO), ..FuzzyOptions::default() };
+    let (mut prefix_length, mut max_expansions) = (0, 50);
     let (mut factor, mut name) = (1.0, None);
     for member in members(body) {
         field.set(NAME, &member.key, member.value.at)?;
@@ -163,16 +164,8 @@ pub fn fuzzy(body: &Node) -> Read<Query> {
                 "term" | "value" => value = scalar(node)?,
                 "boost" => factor = boost(node)?,
                 "fuzziness" => options.fuzziness = Some(fuzziness(node)?),
-                "prefix_length" => options.prefix_length = u32::try_from(int(node)?).unwrap_or(0),
-                "max_expansions" => {
-                    options.max_expansions = match u32::try_from(int(node)?) {
-                        Ok(count) if count > 0 => count,
-                        _ => {
-                            let reason = "maxExpansions must be positive.";
-                            return Err(Fault::illegal(node.at, reason));
-                        }
-                    };
-                }
+                "prefix_length" => prefix_length = int(node)?,
+                "max_expansions" => max_expansions = int(node)?,
                 "transpositions" => options.transpositions = boolean(node)?,
                 "rewrite" => options.rewrite = text_or_null(node)?,
                 "_name" => name = Some(text(node)?),
@@ -184,7 +177,15 @@ pub fn fuzzy(body: &Node) -> Read<Query> {
     let Some(value) = value else {
         return Err(Fault::illegal(body.end, "query value cannot be null"));
     };
-    let node = Ask::Fuzzy(FuzzyTerm { field, value, options });
+    // As Lucene's `FuzzyQuery` looks at them, in its order.
+    let flaw = match (prefix_length, max_expansions) {
+        (..0, _) => Some("prefixLength cannot be negative."),
+        (_, ..=0) => Some("maxExpansions must be positive."),
+        _ => None,
+    };
+    options.prefix_length = u32::try_from(prefix_length).unwrap_or(0);
+    options.max_expansions = u32::try_from(max_expansions).unwrap_or(0);
+    let node = Ask::Fuzzy(FuzzyTerm { field, value, options, flaw });
     Ok(Query { node, boost: factor, name })
 }
 

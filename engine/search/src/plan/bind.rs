@@ -19,7 +19,7 @@ use crate::plan::graph::WordBytes;
 use crate::plan::veil::Veil;
 use crate::plan::{
     alike, family, function, gather, inside, join, leaf, metadata, minimum, multi, order, places,
-    query_string, rewrite, simple, text, words,
+    query_string, rewrite, simple, text, within, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
 
@@ -430,7 +430,7 @@ impl Binder<'_> {
             Ask::ParentId(query) => family::parent_id(self, query)?,
             Ask::RankFeature(query) => function::rank_feature(self, query)?,
             Ask::DistanceFeature(query) => function::distance_feature(self, query)?,
-            Ask::Geo(query) => function::within(self, query)?,
+            Ask::Geo(query) => within::within(self, query)?,
             Ask::Intervals(query) => places::intervals(self, query)?,
             Ask::Span(query) => places::span(self, query)?,
             Ask::MoreLikeThis(query) => alike::more_like_this(self, query)?,
@@ -506,6 +506,7 @@ impl Binder<'_> {
 
     fn dis_max(&mut self, query: &ast::DisMax) -> Result<Clause> {
         let clauses = self.clauses(&query.queries)?;
+        check_tie_breaker(query.tie_breaker)?;
         Ok(self.best_of(clauses, query.tie_breaker))
     }
 
@@ -522,4 +523,12 @@ impl Binder<'_> {
         }
         .into())
     }
+}
+
+/// As Lucene's `DisjunctionMaxQuery` looks at it.
+fn check_tie_breaker(tie_breaker: f32) -> Result<()> {
+    if (0.0..=1.0).contains(&tie_breaker) {
+        return Ok(());
+    }
+    Err(Error::illegal("tieBreakerMultiplier must be in [0, 1]"))
 }

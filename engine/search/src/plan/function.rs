@@ -10,7 +10,7 @@ use mapping::{Field, Kind as Type, NumberKind};
 use crate::ast::{
     self, DecayForm, FunctionKind, GeoPoint, Modifier, MultiValue, RankFunction, ScoreMode,
 };
-use crate::dsl::{geo as written, time_ms};
+use crate::dsl::{geo as written, signed_time_ms, time_ms};
 use crate::error::{Error, Kind, Result};
 use crate::iter::function::{EARTH_RADIUS, haversine, mix};
 use crate::plan::bind::{self, Binder};
@@ -495,11 +495,20 @@ pub fn distance_feature(binder: &mut Binder<'_>, query: &ast::DistanceFeature) -
             let text = text_of(&query.origin);
             let now = binder.context.now_ms;
             let origin = date_math::parse_ms(&date.format, &text, now, Round::Up, None)?;
-            let pivot = time_ms(&query.pivot, "pivot")?.unwrap_or(0) as f64;
-            (Origin::Number(origin as f64), pivot)
+            let pivot = signed_time_ms(&query.pivot, "distance_feature.pivot")?;
+            if pivot <= 0 {
+                let found = pivot.saturating_mul(if date.nanos { 1_000_000 } else { 1 });
+                return Err(no_pivot(found));
+            }
+            (Origin::Number(origin as f64), pivot as f64)
         }
         (Type::GeoPoint(_), Some(_)) => {
-            (Origin::Place(place(&query.origin)?), written::metres(&query.pivot, "m")?)
+            let origin = place(&query.origin)?;
+            let pivot = written::metres(&query.pivot, "m")?;
+            if pivot <= 0.0 {
+                return Err(no_pivot(json::number::double_to_string(pivot)));
+            }
+            (Origin::Place(origin), pivot)
         }
         _ => {
             return Err(Error::illegal(format!(
@@ -511,6 +520,10 @@ pub fn distance_feature(binder: &mut Binder<'_>, query: &ast::DistanceFeature) -
     };
     let Some(form) = form else { return Ok(Clause::none()) };
     Ok(Node::Near(Near { field: field.no, form, origin, pivot }).into())
+}
+
+fn no_pivot(found: impl std::fmt::Display) -> Error {
+    Error::illegal(format!("pivotDistance must be > 0, got {found}"))
 }
 
 /// What places must lie in.
@@ -588,7 +601,7 @@ fn is_near(middle: GeoPoint, place: GeoPoint, radius: f64) -> bool {
 }
 
 /// A box that may cross the date line.
-fn split(south: f64, north: f64, west: f64, east: f64) -> Vec<[f64; 4]> {
+pub(super) fn split(south: f64, north: f64, west: f64, east: f64) -> Vec<[f64; 4]> {
     if west < -180.0 {
         return vec![[south, north, west + 360.0, 180.0], [south, north, -180.0, east]];
     }
@@ -599,69 +612,6 @@ fn split(south: f64, north: f64, west: f64, east: f64) -> Vec<[f64; 4]> {
         return vec![[south, north, west, 180.0], [south, north, -180.0, east]];
     }
     vec![[south, north, west, east]]
-}
-
-/// `geo_bounding_box`, `geo_distance`, `geo_polygon`.
-pub fn within(binder: &mut Binder<'_>, query: &ast::GeoWithin) -> Result<Clause> {
-    let Some(field) = binder.field(&query.field) else {
-        if query.ignore_unmapped {
-            return Ok(Clause::none());
-        }
-        let field = &query.field;
-        return Err(Error::shard(format!("failed to find geo field [{field}]")));
-    };
-    if !matches!(field.kind, Type::GeoPoint(_)) {
-        return Err(Error::shard(format!(
-            "Field [{}] is of unsupported type [{}] for [{}] query",
-            query.field,
-            field.type_name(),
-            query.query
-        )));
-    }
-    if query.strict {
-        check(query)?;
-    }
-    let shape = match &query.shape {
-        ast::GeoShape::Box(north_west, south_east) => {
-            let (south, north) = (south_east.lat, north_west.lat);
-            Shape::Boxes(split(south, north, north_west.lon, south_east.lon))
-        }
-        ast::GeoShape::Circle(middle, radius) => {
-            let mut middle = *middle;
-            middle.lon = (middle.lon + 540.0).rem_euclid(360.0) - 180.0;
-            Shape::Circle(middle, *radius)
-        }
-        ast::GeoShape::Polygon(points) => {
-            let mut points = points.clone();
-            if points.first() != points.last() {
-                points.extend(points.first().copied());
-            }
-            Shape::Polygon(points)
-        }
-    };
-    let access = crate::plan::leaf::check_access(&field)?;
-    Ok(Node::Inside { field: field.no, access, shape: Arc::new(shape) }.into())
-}
-
-/// Places that cannot be are refused.
-fn check(query: &ast::GeoWithin) -> Result<()> {
-    let name = query.query;
-    let one = |point: &GeoPoint| -> Result<()> {
-        if !(-90.0..=90.0).contains(&point.lat) {
-            let lat = json::number::double_to_string(point.lat);
-            return Err(Error::shard(format!("illegal latitude value [{lat}] for [{name}]")));
-        }
-        if !(-180.0..=180.0).contains(&point.lon) {
-            let lon = json::number::double_to_string(point.lon);
-            return Err(Error::shard(format!("illegal longitude value [{lon}] for [{name}]")));
-        }
-        Ok(())
-    };
-    match &query.shape {
-        ast::GeoShape::Box(a, b) => one(a).and_then(|()| one(b)),
-        ast::GeoShape::Circle(middle, _) => one(middle),
-        ast::GeoShape::Polygon(points) => points.iter().try_for_each(one),
-    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ pub mod uses;
 pub mod veil;
 pub mod weigh;
 mod weigh_terms;
+mod within;
 mod words;
 
 pub use alike::at_path;

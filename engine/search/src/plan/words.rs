@@ -182,7 +182,11 @@ pub fn fuzzy_term(binder: &mut Binder<'_>, query: &ast::FuzzyTerm) -> Result<Cla
     let Some(field) = binder.field(&query.field) else { return Ok(Clause::none()) };
     let value = leaf::normalized(&field, query.value.text());
     let fuzziness = query.options.fuzziness.unwrap_or(Fuzziness::AUTO);
-    fuzzy(binder, &field, &value, fuzziness, &query.options)
+    let found = fuzzy(binder, &field, &value, fuzziness, &query.options)?;
+    match query.flaw {
+        Some(flaw) => Err(Error::illegal(flaw)),
+        None => Ok(found),
+    }
 }
 
 /// Terms of a field that are near a word.

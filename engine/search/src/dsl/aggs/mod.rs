@@ -16,7 +16,7 @@
 
 mod composite;
 mod geo;
-mod interval;
+pub(super) mod interval;
 mod metric;
 mod pipeline;
 mod range;
