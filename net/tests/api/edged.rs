@@ -4,7 +4,7 @@ use json::{Value, json};
 
 use crate::place::{Client, at, value, with_node};
 
-async fn load(client: &mut Client, index: &str, docs: &[Value]) {
+pub async fn load(client: &mut Client, index: &str, docs: &[Value]) {
     let mut lines = String::new();
     for (at, doc) in docs.iter().enumerate() {
         lines.push_str(&format!("{{\"index\":{{\"_index\":\"{index}\",\"_id\":\"{at}\"}}}}\n"));
@@ -15,7 +15,7 @@ async fn load(client: &mut Client, index: &str, docs: &[Value]) {
 }
 
 /// Key and count of each bucket of an aggregation over an index.
-async fn buckets(client: &mut Client, index: &str, agg: Value) -> Vec<(f64, u64)> {
+pub async fn buckets(client: &mut Client, index: &str, agg: Value) -> Vec<(f64, u64)> {
     buckets_of(client, index, json!({"match_all": {}}), agg).await
 }
 
@@ -31,7 +31,7 @@ async fn buckets_of(client: &mut Client, index: &str, query: Value, agg: Value) 
 }
 
 /// Ids of hits, each with its score.
-async fn hits(client: &mut Client, index: &str, query: Value) -> Vec<(String, f64)> {
+pub async fn hits(client: &mut Client, index: &str, query: Value) -> Vec<(String, f64)> {
     let body = json::to_string(&json!({"query": query}));
     let found = client.good("POST", &format!("/{index}/_search"), &body).await;
     let hits = at(&found, &["hits", "hits"]).as_array().expect("a list");
@@ -47,7 +47,7 @@ async fn ids(client: &mut Client, index: &str, query: Value) -> Vec<String> {
 }
 
 /// Why the first shard failed: `500 illegal_state_exception: reason`.
-async fn shard_failure(client: &mut Client, index: &str, body: Value) -> String {
+pub async fn shard_failure(client: &mut Client, index: &str, body: Value) -> String {
     let target = format!("/{index}/_search");
     let response = client.call("POST", &target, &json::to_string(&body)).await;
     let failed = value(&response);

@@ -75,6 +75,7 @@ mod parts;
 mod patterns;
 mod piped;
 mod place;
+mod queried;
 mod ranked;
 mod refused;
 mod registered;
