@@ -350,14 +350,22 @@ fn last_histogram(
             }
             let mut list = std::mem::take(&mut buckets.list).into_iter().peekable();
             let mut filled = Vec::with_capacity(count as usize);
-            let mut at = first;
-            while at <= last {
-                match list.peek() {
-                    Some(bucket) if near(number(bucket)) <= at => filled.extend(list.next()),
-                    _ => filled.push(gap(buckets, Key::Double(at * interval + offset + 0.0))),
+            let mut before = None;
+            for step in 0..count as u64 {
+                // Beyond 2^53 the next place may be the same number: a sum would never pass it.
+                let at = first + step as f64;
+                if before.replace(at) == Some(at) {
+                    continue;
                 }
-                at += 1.0;
+                let found = filled.len();
+                while list.peek().is_some_and(|bucket| near(number(bucket)) <= at) {
+                    filled.extend(list.next());
+                }
+                if filled.len() == found {
+                    filled.push(gap(buckets, Key::Double(at * interval + offset + 0.0)));
+                }
             }
+            filled.extend(list);
             buckets.list = filled;
         }
     }
