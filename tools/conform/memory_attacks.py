@@ -508,6 +508,32 @@ def long_keys(run):
     return found
 
 
+def long_lists(run):
+    """Templates, roles and mappings of roles with much noted on them, shown to many at once."""
+    note = {f"k{n}": "x" * 1_000 for n in range(400)}
+    role = {"cluster": ["monitor"], "metadata": note}
+    kinds = [
+        ("/_component_template", {"template": {}, "_meta": note}),
+        ("/_security/role", role),
+        ("/_security/role_mapping", {"roles": ["a"], "enabled": True, "rules": {"field": {"username": "a"}}, "metadata": note}),
+    ]
+    wire, found, made, end = run.wire(), Counter(), [], time.monotonic() + 20
+    for path, body in kinds:
+        for number in range(20):
+            answer = wire.ask("PUT", f"{path}/attacked{number}", body)
+            while answer.status == 429 and len(made) < 100 and time.monotonic() < end:
+                time.sleep(0.05)
+                answer = wire.ask("PUT", f"{path}/attacked{number}", body)
+            found[(answer.status, answer.reason)] += 1
+            if answer.status == 200:
+                made.append(f"{path}/attacked{number}")
+    wire.close()
+    found += spread(run, [("GET", path) for path, _ in kinds for _ in range(24)], 24)
+    found += spread(run, [("GET", path) for path in ("/_cat/component_templates", "/_cat/templates")] * 12, 24)
+    found += spread(run, [("DELETE", path) for path in made], 4)
+    return found
+
+
 def many_requests_unread(run):
     """Searches one behind the other on each of 400 connections, which read nothing."""
     page = json.dumps({"query": {"match": {"text": "word1 word2"}}, "size": 100})

@@ -20,6 +20,37 @@ use crate::gate::Gate;
 use crate::index::block::{self, Level};
 use crate::index::resolve::matches;
 
+/// A template of a kind.
+#[derive(Clone, Debug)]
+pub enum Template {
+    /// What an index is made of.
+    Index(Arc<IndexTemplate>),
+    /// A part of such.
+    Component(Arc<ComponentTemplate>),
+    /// What an index was made of once.
+    Legacy(Arc<LegacyTemplate>),
+}
+
+impl Template {
+    /// As it is shown.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Index(template) => template.to_json(),
+            Self::Component(template) => template.to_json(),
+            Self::Legacy(template) => template.to_json(),
+        }
+    }
+
+    /// About how many bytes that takes.
+    pub fn held_bytes(&self) -> usize {
+        match self {
+            Self::Index(template) => template.held_bytes(),
+            Self::Component(template) => template.held_bytes(),
+            Self::Legacy(template) => template.held_bytes(),
+        }
+    }
+}
+
 impl<E: Env> Core<E> {
     /// Sets a template; `body` is the request's object. What the caller is to be warned of.
     ///
@@ -123,7 +154,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         kind: TemplateKind,
         name: &str,
-    ) -> Result<Vec<(String, Value)>> {
+    ) -> Result<Vec<(Arc<str>, Template)>> {
         gate.cluster(match kind {
             TemplateKind::Index => "indices:admin/index_template/get",
             TemplateKind::Component => "cluster:admin/component_template/get",
@@ -134,11 +165,11 @@ impl<E: Env> Core<E> {
         let one: &[&str] = if name.is_empty() { &[] } else { &[name] };
         let found = match kind {
             // One name or one pattern, whatever stands in it.
-            TemplateKind::Index => named(&templates.index, one, IndexTemplate::to_json),
-            TemplateKind::Component => named(&templates.component, one, ComponentTemplate::to_json),
+            TemplateKind::Index => named(&templates.index, one, Template::Index),
+            TemplateKind::Component => named(&templates.component, one, Template::Component),
             TemplateKind::Legacy => {
                 let list: Vec<&str> = name.split(',').filter(|part| !part.is_empty()).collect();
-                named(&templates.legacy, &list, LegacyTemplate::to_json)
+                named(&templates.legacy, &list, Template::Legacy)
             }
         };
         if found.is_empty() && !name.is_empty() && !name.contains('*') {
@@ -274,13 +305,13 @@ pub(super) fn made(composed: &cluster::template::Composed, aliases: Value) -> Re
 fn named<T>(
     map: &BTreeMap<Arc<str>, Arc<T>>,
     patterns: &[&str],
-    show: fn(&T) -> Value,
-) -> Vec<(String, Value)> {
+    of: fn(Arc<T>) -> Template,
+) -> Vec<(Arc<str>, Template)> {
     map.iter()
         .filter(|(name, _)| {
             patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name))
         })
-        .map(|(name, template)| (name.to_string(), show(template)))
+        .map(|(name, template)| (Arc::clone(name), of(Arc::clone(template))))
         .collect()
 }
 

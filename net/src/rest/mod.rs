@@ -135,7 +135,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::DeleteAlias => alias::delete(call).await,
         Api::UpdateAliases => alias::update(call).await,
         Api::PutTemplate(kind) => template::put(call, kind).await,
-        Api::GetTemplate(kind) => template::get(call, kind),
+        Api::GetTemplate(kind) => template::get(call, kind).await,
         Api::ExistsTemplate(kind) => template::exists(call, kind),
         Api::DeleteTemplate(kind) => template::delete(call, kind).await,
         Api::SimulateTemplate => template::simulate(call).await,

@@ -6,10 +6,11 @@ use engine::ops::simulate::Simulated;
 use engine::{Error, Result};
 use env::Env;
 use json::spanned::Member;
-use json::{Object, Value};
+use json::{Object, Value, Writer};
 use mapping::types::boolean;
 
 use super::indices::flatten;
+use super::long_answer::Growing;
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
@@ -32,33 +33,40 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Resul
 }
 
 /// `GET /_index_template`, `/_index_template/{name}` and kin.
-pub(super) fn get<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
     let name = call.segment("name");
     let found = call.core.templates(call.gate, kind, name)?;
     // Whoever names some, even by a pattern, and none is there: 404, with the empty list.
     let status = if found.is_empty() && !name.is_empty() { 404 } else { 200 };
     let flat = call.params.flag("flat_settings", false)?;
-    let (list, one) = match kind {
-        TemplateKind::Index => ("index_templates", "index_template"),
-        TemplateKind::Component => ("component_templates", "component_template"),
-        TemplateKind::Legacy => {
-            return Ok(call.json(status, |writer| {
-                writer.begin_object();
-                for (name, body) in &found {
-                    writer.field(name, &shown(body, flat));
-                }
-                writer.end_object();
-            }));
-        }
+    let lists = match kind {
+        TemplateKind::Index => Some(("index_templates", "index_template")),
+        TemplateKind::Component => Some(("component_templates", "component_template")),
+        TemplateKind::Legacy => None,
     };
-    Ok(call.json(status, |writer| {
-        writer.begin_object().key(list).begin_array();
-        for (name, body) in &found {
-            writer.begin_object().field_str("name", name);
-            writer.field(one, &shown(body, flat)).end_object();
+    let mut growing = Growing::new(call, "templates");
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    if let Some((list, _)) = lists {
+        writer.key(list).begin_array();
+    }
+    for (at, (name, template)) in found.iter().enumerate() {
+        growing.more_at(at, &mut writer, name.len() + template.held_bytes()).await?;
+        let template = shown(&template.to_json(), flat);
+        match lists {
+            Some((_, one)) => {
+                writer.begin_object().field_str("name", name);
+                writer.field(one, &template).end_object();
+            }
+            None => drop(writer.field(name, &template)),
         }
-        writer.end_array().end_object();
-    }))
+    }
+    if lists.is_some() {
+        writer.end_array();
+    }
+    writer.end_object();
+    Ok(growing.end(status, body))
 }
 
 /// `HEAD /_index_template/{name}` and kin.

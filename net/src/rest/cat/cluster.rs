@@ -7,7 +7,7 @@ use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::{HealthReply, HealthWait, NodeInfo};
 use engine::task::TaskRow;
-use env::{Clock, Env};
+use env::{Clock, Env, Spawn};
 use json::Value;
 use json::path::glob;
 use search::dsl::COUNT_PARAMS;
@@ -183,13 +183,14 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
     let mut rows = Vec::new();
     for (kind, order) in [(TemplateKind::Legacy, "order"), (TemplateKind::Index, "priority")] {
         let found = call.core.templates(call.gate, kind, "")?;
-        for (name, body) in found.into_iter().filter(|(name, _)| chosen(names, name)) {
+        for (name, template) in found.into_iter().filter(|(name, _)| chosen(names, name)) {
+            let body = template.to_json();
             let composed_of = match kind {
                 TemplateKind::Legacy => "".into(),
                 _ => format!("[{}]", texts(&body, "composed_of").join(", ")).into(),
             };
             rows.push(TemplateLine {
-                name,
+                name: name.to_string(),
                 patterns: format!("[{}]", texts(&body, "index_patterns").join(", ")),
                 // One that tells no priority has that of 0.
                 order: match number(&body, order) {
@@ -199,6 +200,7 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
                 version: number(&body, "version"),
                 composed_of,
             });
+            call.core.env().spawn().yield_if_needed().await;
         }
     }
     answer(call, Table { columns, rows }, wish).await
@@ -225,7 +227,10 @@ fn number(body: &Value, key: &str) -> Cell {
 struct ComponentLine {
     name: String,
     version: Cell,
-    body: Value,
+    aliases: Cell,
+    mappings: Cell,
+    settings: Cell,
+    metadata: Cell,
     included_in: Vec<String>,
 }
 
@@ -266,10 +271,10 @@ pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> 
     let columns = vec![
         left("name", &["n"], "component template name", |l: &ComponentLine| l.name.as_str().into()),
         left("version", &["v"], "version", |l| l.version.clone()),
-        left("alias_count", &["a"], "number of aliases", |l| keys(&l.body, &["template", "aliases"])),
-        left("mapping_count", &["m"], "number of mappings", |l| members(&l.body, &["template", "mappings"])),
-        left("settings_count", &["s"], "number of settings", |l| leaves(&l.body, &["template", "settings"])),
-        left("metadata_count", &["me"], "number of metadata", |l| keys(&l.body, &["_meta"])),
+        left("alias_count", &["a"], "number of aliases", |l| l.aliases.clone()),
+        left("mapping_count", &["m"], "number of mappings", |l| l.mappings.clone()),
+        left("settings_count", &["s"], "number of settings", |l| l.settings.clone()),
+        left("metadata_count", &["me"], "number of metadata", |l| l.metadata.clone()),
         left("included_in", &["i"], "index templates that hold it", |l| format!("[{}]", l.included_in.join(", ")).into()),
     ];
     let wish = match wish(call, &columns)? {
@@ -277,23 +282,29 @@ pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> 
         Err(help) => return Ok(help),
     };
     let names = call.path.get("name").unwrap_or("*");
-    let templates = call.core.templates(call.gate, TemplateKind::Index, "")?;
-    let rows = call
-        .core
-        .templates(call.gate, TemplateKind::Component, "")?
-        .into_iter()
-        .filter(|(name, _)| chosen(names, name))
-        .map(|(name, body)| ComponentLine {
+    let mut included_in: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, template) in call.core.templates(call.gate, TemplateKind::Index, "")? {
+        for part in texts(&template.to_json(), "composed_of") {
+            included_in.entry(part).or_default().push(name.to_string());
+        }
+    }
+    let mut rows = Vec::new();
+    for (name, template) in call.core.templates(call.gate, TemplateKind::Component, "")? {
+        if !chosen(names, &name) {
+            continue;
+        }
+        let body = template.to_json();
+        rows.push(ComponentLine {
             version: number(&body, "version"),
-            included_in: templates
-                .iter()
-                .filter(|(_, body)| texts(body, "composed_of").contains(&name))
-                .map(|(name, _)| name.clone())
-                .collect(),
-            name,
-            body,
-        })
-        .collect();
+            aliases: keys(&body, &["template", "aliases"]),
+            mappings: members(&body, &["template", "mappings"]),
+            settings: leaves(&body, &["template", "settings"]),
+            metadata: keys(&body, &["_meta"]),
+            included_in: included_in.remove(&*name).unwrap_or_default(),
+            name: name.to_string(),
+        });
+        call.core.env().spawn().yield_if_needed().await;
+    }
     answer(call, Table { columns, rows }, wish).await
 }
 

@@ -27,7 +27,8 @@ pub use enroll::NAME as ENROLL_KEY;
 use authz::{Command, Keeper, Need, Outcome, Principal, Right, State};
 use engine::{Error, Result};
 use env::{Env, Random};
-use json::{Object, Value, json};
+use json::{Object, Value, Writer, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::admit::{self, Caller, Security};
@@ -35,6 +36,7 @@ use crate::audit;
 use crate::call::Call;
 use crate::oauth::fail::unkept;
 use crate::reply::Reply;
+use crate::rest::long_answer::Growing;
 
 /// What answers a route of this family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,22 +109,22 @@ async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
         Op::Authenticate => has::authenticate(call),
         Op::ChangePassword => users::change_password(call).await,
         Op::PutUser => users::put(call).await,
-        Op::GetUser => users::get(call),
+        Op::GetUser => users::get(call).await,
         Op::DeleteUser => users::delete(call).await,
         Op::EnableUser => users::enable(call, true).await,
         Op::DisableUser => users::enable(call, false).await,
         Op::QueryUser => users::query(call).await,
         Op::PutRole => roles::put(call).await,
-        Op::GetRole => roles::get(call),
+        Op::GetRole => roles::get(call).await,
         Op::DeleteRole => roles::delete(call).await,
         Op::BulkPutRole => roles::bulk_put(call).await,
         Op::BulkDeleteRole => roles::bulk_delete(call).await,
         Op::QueryRole => roles::query(call).await,
         Op::PutRoleMapping => roles::put_mapping(call).await,
-        Op::GetRoleMapping => roles::get_mapping(call),
+        Op::GetRoleMapping => roles::get_mapping(call).await,
         Op::DeleteRoleMapping => roles::delete_mapping(call).await,
         Op::PutPrivileges => privileges::put(call).await,
-        Op::GetPrivileges => privileges::get(call),
+        Op::GetPrivileges => privileges::get(call).await,
         Op::DeletePrivileges => privileges::delete(call).await,
         Op::BuiltinPrivileges => privileges::builtin(call),
         Op::HasPrivileges => has::has_privileges(call).await,
@@ -293,6 +295,34 @@ fn random<E: Env, const N: usize>(call: &Call<'_, E>) -> [u8; N] {
 
 fn value(status: u16, value: &Value) -> Reply {
     Reply::json(status, json::to_vec(value))
+}
+
+/// Named things as members of an object, of which each is made by itself, and memory taken for it before the answer
+/// grows. 404 where some were asked for by name and none is there.
+///
+/// # Errors
+/// 429 where there is too little memory.
+async fn named<'n, E: Env, S: FnOnce() -> Value>(
+    call: &Call<'_, E>,
+    what: &'static str,
+    is_all: bool,
+    found: impl Iterator<Item = (&'n str, S)>,
+) -> Result<Reply> {
+    let mut growing = Growing::new(call, what);
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    let mut seen = BTreeSet::new();
+    writer.begin_object();
+    for (name, show) in found {
+        if seen.insert(name) {
+            let shown = show();
+            growing.more_at(seen.len(), &mut writer, name.len() + shown.held_bytes()).await?;
+            writer.field(name, &shown);
+        }
+    }
+    writer.end_object();
+    let status = if seen.is_empty() && !is_all { 404 } else { 200 };
+    Ok(growing.end(status, body))
 }
 
 /// Names in a part of the path, or in the query of the same name, apart at commas.

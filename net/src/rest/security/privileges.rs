@@ -1,17 +1,20 @@
 //! `_security/privilege`: privileges of applications, and those that are built in.
 
+use std::sync::Arc;
+
 use authz::Command;
 use authz::command::Outcome;
 use authz::privilege::{self, Kind};
 use authz::record::key::AppPrivilege;
 use engine::{Error, Result};
 use env::Env;
-use json::{Object, Value, json};
+use json::{Object, Value, Writer, json};
 
 use super::body::Body;
 use super::{allowed, application, names, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
+use crate::rest::long_answer::Growing;
 
 /// `PUT|POST /_security/privilege`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -86,32 +89,42 @@ fn check(application: &str, name: &str, actions: &[String], problems: &mut Vec<S
 }
 
 /// `GET /_security/privilege[/{application}[/{name}]]`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let (applications, wanted) = (names(call, "application"), names(call, "name"));
-    let mut answer = Object::new();
-    for one in state.privileges.values() {
+    let is_wanted = |one: &&Arc<AppPrivilege>| {
         let fits = |pattern: &&str| privilege::fits(pattern, &one.application);
-        let is_wanted = (applications.is_empty() || applications.iter().any(fits))
-            && (wanted.is_empty() || wanted.contains(&one.name.as_str()));
-        if !is_wanted {
-            continue;
+        (applications.is_empty() || applications.iter().any(fits))
+            && (wanted.is_empty() || wanted.contains(&one.name.as_str()))
+    };
+    let mut growing = Growing::new(call, "privileges");
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    // They stand by application.
+    let mut application = None;
+    writer.begin_object();
+    for (at, one) in state.privileges.values().filter(is_wanted).enumerate() {
+        let shown = json!({
+            "application": (one.application.as_str()),
+            "name": (one.name.as_str()),
+            "actions": (one.actions.clone()),
+            "metadata": (Value::Object(one.metadata.clone())),
+        });
+        growing.more_at(at, &mut writer, one.name.len() + shown.held_bytes()).await?;
+        if application != Some(&one.application) {
+            if application.replace(&one.application).is_some() {
+                writer.end_object();
+            }
+            writer.key(&one.application).begin_object();
         }
-        let inner = answer.get_or_insert_with(&one.application, Value::object);
-        if let Some(inner) = inner.as_object_mut() {
-            inner.insert(
-                one.name.as_str(),
-                json!({
-                    "application": (one.application.as_str()),
-                    "name": (one.name.as_str()),
-                    "actions": (one.actions.clone()),
-                    "metadata": (Value::Object(one.metadata.clone())),
-                }),
-            );
-        }
+        writer.field(&one.name, &shown);
     }
-    let status = if answer.is_empty() && !wanted.is_empty() { 404 } else { 200 };
-    Ok(value(status, &Value::Object(answer)))
+    if application.is_some() {
+        writer.end_object();
+    }
+    writer.end_object();
+    let status = if application.is_none() && !wanted.is_empty() { 404 } else { 200 };
+    Ok(growing.end(status, body))
 }
 
 /// `DELETE /_security/privilege/{application}/{name}`.

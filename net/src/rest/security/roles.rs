@@ -14,7 +14,7 @@ use env::Env;
 use json::{Object, Value, json};
 
 use super::body::{Body, check_name};
-use super::{allowed, descriptor, names, query as queries, told, value};
+use super::{allowed, descriptor, named, names, query as queries, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -47,25 +47,18 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET /_security/role[/{name}]`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let wanted = names(call, "name");
-    let mut shown = Object::new();
-    if wanted.is_empty() {
-        for role in builtin::ROLES.iter().filter_map(|name| builtin::role(name)) {
-            shown.insert(role.name.as_str(), descriptor::show(&role));
+    let found: Vec<Arc<Role>> = match wanted.is_empty() {
+        true => {
+            let built_in = builtin::ROLES.iter().filter_map(|name| builtin::role(name));
+            built_in.chain(state.roles.values().cloned()).collect()
         }
-        for role in state.roles.values() {
-            shown.insert(role.name.as_str(), descriptor::show(role));
-        }
-    }
-    for name in &wanted {
-        if let Some(role) = state.role(name) {
-            shown.insert(*name, descriptor::show(&role));
-        }
-    }
-    let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
-    Ok(value(status, &Value::Object(shown)))
+        false => wanted.iter().filter_map(|name| state.role(name)).collect(),
+    };
+    let shown = found.iter().map(|role| (role.name.as_str(), || descriptor::show(role)));
+    named(call, "roles", wanted.is_empty(), shown).await
 }
 
 /// `DELETE /_security/role/{name}`.
@@ -327,17 +320,16 @@ fn only_member<'a>(value: &'a Value, name: &str) -> Result<(&'a str, &'a Value)>
 }
 
 /// `GET /_security/role_mapping[/{name}]`.
-pub(super) fn get_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let wanted = names(call, "name");
-    let mut shown = Object::new();
-    for mapping in state.mappings.values() {
-        if wanted.is_empty() || wanted.contains(&mapping.name.as_str()) {
-            shown.insert(mapping.name.as_str(), Value::Object(mapping.body.clone()));
-        }
-    }
-    let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
-    Ok(value(status, &Value::Object(shown)))
+    let is_wanted =
+        |mapping: &&Arc<RoleMapping>| wanted.is_empty() || wanted.contains(&&*mapping.name);
+    let shown = state.mappings.values().filter(is_wanted).map(|mapping| {
+        let show = || Value::Object(mapping.body.clone());
+        (mapping.name.as_str(), show)
+    });
+    named(call, "role_mappings", wanted.is_empty(), shown).await
 }
 
 /// `DELETE /_security/role_mapping/{name}`.

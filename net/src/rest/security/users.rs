@@ -9,10 +9,10 @@ use authz::record::user::{Realm, User};
 use authz::{Command, Need, Secret, State};
 use engine::{Error, Result};
 use env::Env;
-use json::{Object, Value, json};
+use json::{Value, json};
 
 use super::body::{Body, check_name};
-use super::{allowed, desk, names, query, still_allowed, told, value};
+use super::{allowed, desk, named, names, query, still_allowed, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -111,23 +111,19 @@ fn short(error: &authz::Error) -> Error {
 }
 
 /// `GET /_security/user[/{username}]`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let wanted = names(call, "username");
     let with_profile = call.params.flag("with_profile_uid", false)?;
-    let mut shown = Object::new();
-    if wanted.is_empty() {
-        for user in state.users.values() {
-            shown.insert(user.name.as_str(), show_with(user, &state, with_profile));
-        }
-    }
-    for name in &wanted {
-        if let Some(user) = state.user(name) {
-            shown.insert(*name, show_with(user, &state, with_profile));
-        }
-    }
-    let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
-    Ok(value(status, &Value::Object(shown)))
+    let found: Vec<&Arc<User>> = match wanted.is_empty() {
+        true => state.users.values().collect(),
+        false => wanted.iter().filter_map(|name| state.user(name)).collect(),
+    };
+    let shown = found.into_iter().map(|user| {
+        let show = || show_with(user, &state, with_profile);
+        (user.name.as_str(), show)
+    });
+    named(call, "users", wanted.is_empty(), shown).await
 }
 
 /// The id of the profile of the user of this name whom this realm knows, where there is one.
