@@ -460,7 +460,7 @@ impl Command {
     /// password or key was stolen cannot wait for room.
     pub fn is_pressing(&self) -> bool {
         match self {
-            Self::SetPassword { instead_of, .. } => instead_of.is_none(),
+            Self::SetPassword { instead_of, .. } => instead_of.is_none() && !self.is_own_password(),
             Self::EnableUser { enabled, .. } => !enabled,
             Self::DeleteUser { .. }
             | Self::DeleteRoles { .. }
@@ -476,6 +476,19 @@ impl Command {
             | Self::RotateSecret { .. }
             | Self::DeleteClient { .. }
             | Self::EndSessions { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Does somebody change the own password, by it or signed in? That takes no right, and may be asked for again and again: on a
+    /// full disk it is taken, but not into the last of the room.
+    pub fn is_own_password(&self) -> bool {
+        match self {
+            Self::SetPassword { user, by: Some(Proof::Password { user: own, .. }), .. } => {
+                user == own
+            }
+            // The account's page.
+            Self::SetPassword { by: Some(Proof::Session { .. }), .. } => true,
             _ => false,
         }
     }

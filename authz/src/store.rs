@@ -171,9 +171,10 @@ impl<E: Env> Store<E> {
     /// Carries out one command (rule 3).
     pub async fn propose(&self, command: Command) -> Result<Outcome> {
         let touched = self.holdings.borrow().touched(&command);
-        let outcome = match command.is_pressing() {
-            true => self.replicated.propose_pressing(command).await?,
-            false => self.replicated.propose_sparing(command).await?,
+        let outcome = match (command.is_pressing(), command.is_own_password()) {
+            (true, _) => self.replicated.propose_pressing(command).await?,
+            (false, true) => self.replicated.propose_careful(command).await?,
+            (false, false) => self.replicated.propose_sparing(command).await?,
         };
         self.holdings.borrow_mut().follow(&touched, &self.replicated.state());
         Ok(outcome)

@@ -6,6 +6,7 @@ use authz::command::{Command, Outcome};
 use authz::password::PasswordHash;
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
+use authz::record::proof::Proof;
 use authz::record::user::{Realm, User};
 use authz::{Error, Keeper};
 use common::start;
@@ -57,6 +58,25 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
         assert!(made > 5, "{made} found room");
         // More than what is left of the log's file: the reserve is given up.
         let name = |number: u32| format!("user{}", number % made);
+        // One who changes the own password again and again comes to an end, and leaves room to the others.
+        let mut own = 0;
+        let refused = loop {
+            let command = Command::SetPassword {
+                withdraws: None,
+                by: Some(Proof::Password { user: name(0), uid: 0, version: own }),
+                user: name(0),
+                password: PasswordHash::nobody(),
+                instead_of: None,
+                keep: None,
+            };
+            match keeper.ask(command).await {
+                Err(refused @ Error::Full { .. }) => break refused,
+                // That the proof is another's is told when it is carried out.
+                _ => own += 1,
+            }
+            assert!(own < 400, "the last of the room is not theirs");
+        };
+        assert!(own > 0, "{refused}");
         for number in 0..400 {
             let password = PasswordHash::nobody();
             let command = Command::SetPassword {

@@ -290,7 +290,7 @@ pub fn no_time(reason: String, text: &str) -> Error {
 /// # Errors
 /// Anything else, in the words for a setting of that name.
 pub fn time_ms(name: &str, value: &str) -> Result<Option<u64>> {
-    let time = base::units::time(name, value).map_err(|reason| no_time(reason, value))?;
+    let time = base::units::time_asked(name, value).map_err(|reason| no_time(reason, value))?;
     Ok(time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
 }
 

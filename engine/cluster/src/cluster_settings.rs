@@ -19,7 +19,9 @@ use json::{Object, Value};
 use crate::cluster_settings_table::{TABLE, find, find_by};
 use crate::command::Rules;
 use crate::error::{Error, Result};
-use crate::settings::{Share, addresses, check_text, flatten as flat, no_text, place, takes_sizes};
+use crate::settings::{
+    Share, addresses, check_text, flatten as flat, is_time, no_text, place, takes_sizes,
+};
 use crate::settings_table::{Kind, Type};
 
 /// May the whole cluster have a setting of this name, set while it runs?
@@ -348,6 +350,11 @@ fn changed(layer: &Layer, (title, rules): (&str, Rules), update: &Value) -> Resu
         }
     }
     Ok(layer)
+}
+
+/// Why this is no time for a setting that is one, where its unit is `M`.
+pub fn no_minutes(name: &str, text: &str) -> Option<String> {
+    find(name).filter(|known| is_time(known.ty)).and_then(|_| units::no_minutes(name, text))
 }
 
 fn check((title, rules): (&str, Rules), name: &str, value: &Value) -> Result<()> {

@@ -21,7 +21,7 @@ pub struct NewClusterSettings {
     unblocks: bool,
     /// Sizes of numbers that are not whole.
     fractions: Vec<(String, String)>,
-    /// A name with a star elsewhere than at its end takes nothing back.
+    /// A name with a star elsewhere than at its end takes nothing back; `1M` is no minute.
     wrong: Option<Error>,
 }
 
@@ -44,12 +44,14 @@ impl NewClusterSettings {
         let titled = ["persistent", "transient"].into_iter().zip(&layers).rev();
         let wrong = titled
             .flat_map(|(title, layer)| layer.iter().map(move |change| (title, change)))
-            .find(|(_, (name, value))| {
-                value.is_null() && name.contains('*') && !name.ends_with('*')
+            .find_map(|(title, (name, value))| match value {
+                Value::Null if name.contains('*') && !name.ends_with('*') => {
+                    Some(format!("{title} setting [{name}], not recognized"))
+                }
+                Value::String(text) => cluster::cluster_settings::no_minutes(name, text),
+                _ => None,
             })
-            .map(|(title, (name, _))| {
-                Error::illegal_argument(format!("{title} setting [{name}], not recognized"))
-            });
+            .map(Error::illegal_argument);
         Ok(Self { persistent, transient, unblocks, fractions, wrong })
     }
 }

@@ -1,6 +1,6 @@
 //! What may go wrong with a log: refused, broken on disk, or lost for good.
 //!
-//! Three faults are told apart: the caller may try again later ([`Error::NoSpace`],
+//! Three faults are told apart: the caller may try again later ([`Error::NoSpace`], [`Error::Spared`],
 //! [`Error::Full`]: nothing was written), the bytes on disk are wrong (nothing is served), or the
 //! log failed under way ([`Error::is_fatal`]: whoever runs the process ends it with code 74).
 
@@ -56,6 +56,11 @@ pub enum Error {
         /// Bytes that were wanted.
         needed_bytes: u64,
     },
+    /// The room that is left on the disk is kept back for what gives some back: nothing was written, the log lives on.
+    Spared {
+        /// Bytes that were wanted.
+        needed_bytes: u64,
+    },
     /// There is no room for the next file, and the reserve did not help. Who is told this: nothing
     /// of the record was written. The log takes nothing any more until it is opened again; the
     /// process may live on.
@@ -94,7 +99,10 @@ impl Error {
 
     /// Whether the caller may try again later: nothing was written.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::NoSpace { .. } | Self::Full { .. } | Self::TooLarge { .. })
+        matches!(
+            self,
+            Self::NoSpace { .. } | Self::Spared { .. } | Self::Full { .. } | Self::TooLarge { .. }
+        )
     }
 }
 
@@ -115,6 +123,11 @@ impl fmt::Display for Error {
             Self::NoSpace { needed_bytes } => {
                 write!(f, "no room on the disk for {needed_bytes} bytes of log")
             }
+            Self::Spared { needed_bytes } => write!(
+                f,
+                "the disk is full, but for what is kept back for changes that make room: {needed_bytes} \
+                 bytes of log wait until there is more"
+            ),
             Self::NoRoom(error) | Self::Starved(error) => {
                 write!(f, "the disk is full, the log stops: {error}")
             }

@@ -150,10 +150,9 @@ impl<E: Env> Writer<E> {
     /// than half of a file is left, or the reserve was given up. The rest is for records that may not.
     pub fn append_sparing(&self, record: Record) -> Result<Append> {
         let bytes = record_bytes(&record);
-        if self.is_lacking() {
-            return Err(Error::NoSpace { needed_bytes: bytes as u64 });
+        if self.is_lacking() || self.check_room(bytes.saturating_add(self.spared())).is_err() {
+            return Err(Error::Spared { needed_bytes: bytes as u64 });
         }
-        self.check_room(bytes.saturating_add(self.spared()))?;
         self.append(record)
     }
 
@@ -164,10 +163,10 @@ impl<E: Env> Writer<E> {
         if self.is_lacking() {
             let asked = bytes.saturating_add(self.spared());
             if !self.inner.state.borrow().surely_has_room_for(asked) {
-                return Err(Error::NoSpace { needed_bytes: bytes as u64 });
+                return Err(Error::Spared { needed_bytes: bytes as u64 });
             }
-        } else {
-            self.check_room(bytes.saturating_add(self.spared() / 2))?;
+        } else if self.check_room(bytes.saturating_add(self.spared() / 2)).is_err() {
+            return Err(Error::Spared { needed_bytes: bytes as u64 });
         }
         self.append(record)
     }

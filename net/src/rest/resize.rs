@@ -145,7 +145,7 @@ fn condition(name: &'static str, value: &Node) -> Result<Condition> {
     let what = name.get(4..).unwrap_or_default();
     let reach = match what {
         "age" => {
-            let age = units::time(name, text).map_err(|reason| no_time(reason, text))?;
+            let age = units::time_asked(name, text).map_err(|reason| no_time(reason, text))?;
             Reach::AgeMs(age.map_or(-1, |age| i64::try_from(age.as_millis()).unwrap_or(i64::MAX)))
         }
         "size" => Reach::Bytes(size()?),

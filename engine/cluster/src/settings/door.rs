@@ -6,7 +6,7 @@
 //!
 //! 1. A list for a setting that is one text becomes the text that Java makes of it: `[a, b]`. So Elasticsearch reads it.
 //! 2. `-1b` for a size becomes `-1`, which is the same size: none.
-//! 3. Addresses in lists, and tiers, are judged.
+//! 3. Addresses in lists, and tiers, are judged; `1M` is no minute.
 
 use std::borrow::Cow;
 
@@ -75,11 +75,20 @@ fn one(name: &str, value: &Value) -> Result<Option<Value>> {
         Value::String(text) if known.ty == Type::Bytes && units::is_no_size(text) => {
             Some("-1".into())
         }
+        Value::String(text) if is_time(known.ty) => match units::no_minutes(name, text) {
+            Some(reason) => return Err(Error::argument(reason)),
+            None => None,
+        },
         Value::Array(items) if known.ty == Type::Text && known.kind != Kind::Private => {
             java_text(items).map(Value::from)
         }
         _ => None,
     })
+}
+
+/// Is a setting of this type a time?
+pub(crate) fn is_time(ty: Type) -> bool {
+    matches!(ty, Type::Time { .. } | Type::TimeFrom(_) | Type::TimeIn(..))
 }
 
 /// Tiers that an index would rather be on, the first that there is.
@@ -134,6 +143,12 @@ mod tests {
             (r#"{"translog.flush_threshold_size":"-1b","compound_format":"-1b"}"#, "as it is"),
             (r#"{"routing.allocation.exclude._name":["a"],"analysis.x.y":["-1b"]}"#, "as it is"),
             (r#"{"default_pipeline":[["a"]],"final_pipeline":[null]}"#, "as it is"),
+            (r#"{"refresh_interval":"1m","default_pipeline":"1M"}"#, "as it is"),
+            (
+                r#"{"index":{"refresh_interval":"1M"}}"#,
+                "failed to parse setting [index.refresh_interval] with value [1M] as a time value: \
+                 unit is missing or unrecognized",
+            ),
             ("[]", "as it is"),
         ] {
             assert_eq!(said(settings), words, "{settings}");

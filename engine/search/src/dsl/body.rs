@@ -303,7 +303,9 @@ pub fn time_ms(text: &str, setting: &str) -> Result<Option<u64>> {
             "failed to parse setting [{setting}] with value [{text}] as a time value: {what}"
         ))
     };
-    let unit = UNITS.iter().find(|(unit, _)| lower.ends_with(unit));
+    // `M` means months to others, and is no minute.
+    let is_minutes = !text.trim().ends_with('M');
+    let unit = UNITS.iter().find(|(unit, _)| is_minutes && lower.ends_with(unit));
     let Some((unit, factor)) = unit else {
         return Err(failed("unit is missing or unrecognized"));
     };
