@@ -115,6 +115,16 @@ fn a_full_disk_takes_what_takes_rights_away_and_refuses_what_gives_them() {
             assert!(keeper.state().user(&format!("user{number}")).is_none(), "{number} came back");
         }
         sim_has_room(&keeper).await;
+        // After a start nobody knew that there is no room for the next file: what was taken in ended the process.
+        let mut refused = 0;
+        for number in 0..600 {
+            match keeper.ask(Command::DeleteUser { name: format!("nobody{number}") }).await {
+                Ok(_) => {}
+                Err(Error::Full { .. }) => refused += 1,
+                Err(error) => panic!("{number}: {error}"),
+            }
+        }
+        assert!(refused > 0, "the log ends");
         drop(store);
     });
 

@@ -25,6 +25,7 @@ use std::task::{Poll, Waker};
 use base::planted::{Fault, planted};
 use base::{SeqNo, ShardId, vint};
 use env::published::Published;
+use env::queue::Queue;
 use env::reply::Reply;
 use env::{Bytes, Disk, Env, File, Pace, Spawn};
 use wal::{LogPosition, Record, Reserve};
@@ -111,6 +112,8 @@ struct Inner<E: Env, S: State> {
     log: Local<E>,
     published: Arc<Published<S>>,
     ledger: RefCell<Ledger<S>>,
+    /// Who looks for room: nobody overtakes them.
+    entering: Queue,
 }
 
 /// A command on its way, and who waits for it.
@@ -214,7 +217,8 @@ impl<E: Env, S: State> Replicated<E, S> {
         };
         let published = Arc::new(Published::new(value));
         let env = env.clone();
-        Self { inner: Rc::new(Inner { env, setup, log, published, ledger: RefCell::new(ledger) }) }
+        let (ledger, entering) = (RefCell::new(ledger), Queue::default());
+        Self { inner: Rc::new(Inner { env, setup, log, published, ledger, entering }) }
     }
 
     /// Logs `command`, applies it once it is committed, and answers what it did. A proposal that
@@ -257,6 +261,7 @@ impl<E: Env, S: State> Replicated<E, S> {
             }
             false => payload_of::<S>(&command),
         };
+        let pass = self.inner.entering.pass().await;
         self.inner.log.look_for_room(payload.len() + RECORD_BYTES).await?;
         let answer = {
             let mut ledger = self.inner.ledger.borrow_mut();
@@ -270,6 +275,7 @@ impl<E: Env, S: State> Replicated<E, S> {
             self.inner.env.spawn().spawn(inner.follow(number, pending));
             answer
         };
+        drop(pass);
         if planted(Fault::AnswerStateEarly) {
             let last = {
                 let ledger = self.inner.ledger.borrow();

@@ -116,8 +116,11 @@ impl<E: Env> Keeper<E> {
             let (persistent, transient) = (json::Value::Null, json::Value::Object(all));
             let rules = cluster::Rules::Now;
             let forget = Command::PutClusterSettings { persistent, transient, rules };
-            // No full disk keeps a node from starting, while its log has room at all.
-            keeper.value.propose(forget).await?;
+            // No full disk keeps a node from starting: they go as soon as there is room.
+            if keeper.value.propose_pressing(forget.clone()).await.is_err_and(|it| it.is_refusal())
+            {
+                keeper.forget_later(forget);
+            }
         }
         keeper.publish_state();
         keeper.remove_orphans().await;
@@ -151,6 +154,24 @@ impl<E: Env> Keeper<E> {
             Urgency::Careful => self.value.propose_careful(command).await,
             Urgency::Pressing => self.value.propose_pressing(command).await,
         }
+    }
+
+    /// Does a change that found no room as soon as there is some.
+    fn forget_later(self: &Rc<Self>, change: Command) {
+        (self.warn)(
+            "transient settings of the cluster, which a start forgets, still count: the disk has no room to forget them",
+        );
+        let (env, weak) = (self.env.clone(), Rc::downgrade(self));
+        self.env.spawn().spawn(async move {
+            loop {
+                env.clock().sleep(FULL_DISK_PAUSE).await;
+                let Some(keeper) = weak.upgrade() else { return };
+                match keeper.value.propose_pressing(change.clone()).await {
+                    Err(error) if error.is_refusal() => {}
+                    _ => return keeper.publish_state(),
+                }
+            }
+        });
     }
 
     /// Does a change; see rule 1.

@@ -188,7 +188,7 @@ async fn look<E: Env>(core: &Rc<Core<E>>, marks: Option<Marks>, standing: &mut S
             return;
         }
     }
-    let count = uuids.len();
+    let (count, tried) = (uuids.len(), uuids.clone());
     let mut settings = Object::new();
     settings.insert(BLOCK, if blocked { Value::from("true") } else { Value::Null });
     let settings = Value::Object(settings);
@@ -204,7 +204,12 @@ async fn look<E: Env>(core: &Rc<Core<E>>, marks: Option<Marks>, standing: &mut S
             core.warn(&format!("{free} MiB are free; the block of [{count}] indices is taken back"))
         }
         // The log of the cluster state has no room itself: its shards refuse on their own.
-        (Err(error), _) => core.warn(&format!("the blocks of a full disk: {}", error.reason)),
+        (Err(error), true) => core.warn(&format!("the blocks of a full disk: {}", error.reason)),
+        // Room was made just now, and the log has not looked again yet.
+        (Err(error), false) => {
+            standing.ours.extend(tried);
+            core.warn(&format!("the blocks of a full disk: {}", error.reason));
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::hash::Set;
 use cluster::{Alias, AliasAction, Command, Index, State};
 use env::{Env, Spawn};
 use json::Value;
@@ -464,12 +465,8 @@ fn missing(names: &[String], seen: &[String]) -> Vec<String> {
 
 /// 404 for aliases that are not there.
 pub fn aliases_missing<'a>(names: impl Iterator<Item = &'a String>) -> Error {
-    let mut known: Vec<&str> = Vec::new();
-    for name in names {
-        if !known.contains(&name.as_str()) {
-            known.push(name);
-        }
-    }
+    let mut seen = Set::default();
+    let known: Vec<&str> = names.map(String::as_str).filter(|name| seen.insert(*name)).collect();
     let reason = format!("aliases [{}] missing", known.join(", "));
     let id = match known[..] {
         [one] => Value::from(one),

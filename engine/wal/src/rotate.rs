@@ -144,6 +144,11 @@ impl<E: Env> Files<E> {
         matches!(self.next, Next::NoSpace(at) if at + RETRY_AFTER <= now)
     }
 
+    /// Whether there was no room for the next file a moment ago.
+    pub(crate) fn is_known_full(&self, now: Duration) -> bool {
+        matches!(self.next, Next::NoSpace(_)) && !self.retry_is_due(now)
+    }
+
     /// Whether it is time to make the next file.
     pub(crate) fn wants_next(&self, now: Duration) -> bool {
         let half = self.offset >= self.active.len / 2;

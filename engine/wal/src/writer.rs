@@ -180,16 +180,16 @@ impl<E: Env> Writer<E> {
         self.inner.reserve.as_ref().is_some_and(Reserve::is_lacking)
     }
 
-    /// Looks whether there is room for a record of `bytes`, where that can be known only by looking: the last
-    /// attempt to make a file found none, or the record may be longer than the next file.
+    /// Looks whether there is room for a record of `bytes`, where that can be known only by looking: none has tried
+    /// to make the next file, or the last attempt found none a while ago, or the record may be longer than it.
     pub async fn look_for_room(&self, bytes: usize) -> Result<()> {
         let inner = &self.inner;
-        let (is_due, is_sure) = {
+        let (is_known_full, is_sure) = {
             let state = inner.state.borrow();
-            let due = state.files.retry_is_due(inner.env.clock().monotonic());
-            (due, state.surely_has_room_for(bytes.saturating_add(self.spared())))
+            let known = state.files.is_known_full(inner.env.clock().monotonic());
+            (known, state.surely_has_room_for(bytes.saturating_add(self.spared())))
         };
-        if is_due && !is_sure {
+        if !is_known_full && !is_sure {
             inner.prepare_next();
             inner.made().await;
         }
@@ -211,10 +211,10 @@ impl<E: Env> Writer<E> {
     /// Makes room where a full disk left none for a record of `bytes`: gives the reserve up for the next
     /// file. Whether there is room now.
     pub async fn make_way(&self, bytes: usize) -> bool {
-        if self.check_room(bytes).is_ok() {
+        if self.inner.state.borrow().surely_has_room_for(bytes) {
             return true;
         }
-        // What was done before may have given room back.
+        // After a start nobody has looked yet; and what was done before may have given room back.
         self.inner.prepare_next();
         self.inner.made().await;
         if self.check_room(bytes).is_ok() {
