@@ -53,6 +53,10 @@ pub(super) struct Match {
     pub what: u32,
 }
 
+/// Spans of a phrase are looked for in so many steps: with a wide slop each beginning looks at all behind it. Beyond
+/// them a text is marked no more.
+const NEAR_STEPS_MAX: usize = 1 << 20;
+
 /// What of a phrase matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phrases {
@@ -317,8 +321,9 @@ impl Run {
         let gaps = self.places.last().map_or(0, |(_, last)| last + 1).saturating_sub(count as u32);
         let reach = self.slop.saturating_add(gaps).saturating_add(count as u32);
         let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut left = NEAR_STEPS_MAX;
         for (first, (begin, _)) in fits.iter().enumerate() {
-            if groups.len() >= matches_max {
+            if groups.len() >= matches_max || left == 0 {
                 break;
             }
             let mut lacking: Vec<usize> = (0..count).collect();
@@ -327,6 +332,7 @@ impl Run {
                 if tokens[*at].position - tokens[*begin].position + 1 > reach {
                     break;
                 }
+                left = left.saturating_sub(1);
                 group.push(*at);
                 // A token stands for one place.
                 if let Some(found) = lacking.iter().position(|place| places.contains(place)) {
@@ -338,6 +344,9 @@ impl Run {
             }
             if lacking.is_empty() && !group.is_empty() {
                 groups.push(group);
+            } else if group.len() == fits.len() - first {
+                // What is missing up to the end is missing behind it, too.
+                break;
             }
         }
         groups

@@ -56,6 +56,8 @@ fn cut(text: &[u16], tokens: &[Token], matches: &[Match], options: &Options) -> 
         }
     };
     let (mut written, mut at) = (0, 0);
+    // Matches stand by where they begin: those before this one end before the token.
+    let mut behind = 0;
     // Fragments begun, the first counted.
     let mut begun = 1u32;
     while at < tokens.len() {
@@ -78,7 +80,9 @@ fn cut(text: &[u16], tokens: &[Token], matches: &[Match], options: &Options) -> 
             }
         }
         piece(written, start, &mut open.text);
-        let inside = matches.iter().filter(|found| found.start < end && found.end > start);
+        behind += matches[behind..].iter().take_while(|found| found.end <= start).count();
+        let begun_before = matches[behind..].iter().take_while(|found| found.start < end);
+        let inside = begun_before.filter(|found| found.end > start);
         let mut hit: Option<(u32, u32)> = None;
         for found in inside {
             hit =
