@@ -92,16 +92,18 @@ fn settings_of_a_log_of_before_are_judged_as_they_were() {
     assert!(State::decode_command(State::FORMAT, unknown).is_err());
 }
 
+/// A command as a log has it, which is written again as it was read.
+fn read(text: &str) -> Command {
+    let command = State::decode_command(State::FORMAT, text.as_bytes()).expect("reads");
+    let mut bytes = Vec::new();
+    State::encode_command(&command, &mut bytes);
+    assert_eq!(String::from_utf8_lossy(&bytes), text);
+    command
+}
+
 /// What was refused, or was counted as no change, is so again where a log of before has it.
 #[test]
 fn what_logs_before_version_7_say_means_what_it_meant() {
-    let read = |text: &str| {
-        let command = State::decode_command(State::FORMAT, text.as_bytes()).expect("reads");
-        let mut bytes = Vec::new();
-        State::encode_command(&command, &mut bytes);
-        assert_eq!(String::from_utf8_lossy(&bytes), text);
-        command
-    };
     let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
     let version = |state: &State| state.index("a").expect("there").settings_version;
     for (rules, versions) in [("", [1, 1]), (r#","rules":7"#, [2, 3])] {
@@ -149,13 +151,6 @@ fn what_logs_before_version_7_say_means_what_it_meant() {
 #[test]
 fn names_of_settings_that_are_new_are_none_to_logs_before_version_8() {
     let uuids = r#"["AQEBAQEBAQEBAQEBAQEBAQ"]"#;
-    let read = |text: &str| {
-        let command = State::decode_command(State::FORMAT, text.as_bytes()).expect("reads");
-        let mut bytes = Vec::new();
-        State::encode_command(&command, &mut bytes);
-        assert_eq!(String::from_utf8_lossy(&bytes), text);
-        command
-    };
     let refused = |state: &State, text: &str, why: &str| {
         let (after, outcome) = apply(state, &read(text));
         let Outcome::Refused(error) = outcome else { panic!("{text}: {outcome:?}") };
