@@ -6,8 +6,8 @@ The data folder lies on a small file system of its own. What must hold:
    (files of the logs that stand already are written full first: what is taken then is durable, and found);
 2. reads and searches go on, and all that was acknowledged is there;
 3. small changes (of scripts, of roles) are taken until only what is kept back is left, and then get 429; passwords
-   are changed, accounts disabled and keys taken back all the same, and every index can be deleted, also while
-   somebody else takes all the room that this gives back; the room is used again;
+   are changed, accounts disabled and keys taken back all the same, and indices are deleted, also while somebody
+   else takes all the room that this gives back (dozens: what is kept back has an end); the room is used again;
 4. within five seconds after room is made, writes are taken again, without anybody doing anything;
 5. a node that starts on a full disk serves what it has, and takes writes once there is room;
 6. after all that, a kill and a start lose nothing.

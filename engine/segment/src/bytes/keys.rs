@@ -36,6 +36,12 @@ pub struct KeyIndex {
 /// share, so long terms that differ at their ends alone make long ones. Tests have fewer, to get there.
 pub(crate) const KEYS_BYTES_MAX: usize = if cfg!(test) { 4 << 20 } else { 1 << 30 };
 
+/// The shortest key above `last` and at or below `first`, which is above it or the same: then it is that.
+pub(crate) fn separator<'k>(last: &[u8], first: &'k [u8]) -> &'k [u8] {
+    let shared = last.iter().zip(first).take_while(|(a, b)| a == b).count();
+    &first[..(shared + 1).min(first.len())]
+}
+
 impl KeyIndex {
     /// Whether more blocks may be added.
     ///
@@ -52,10 +58,9 @@ impl KeyIndex {
     /// Takes a block that begins with `first`, after `last` of the block before, and ends at `end`.
     pub(crate) fn add(&mut self, last: &[u8], first: &[u8], end: u64) {
         assert!(last <= first || self.block_ends.is_empty(), "keys rise");
-        let shared = last.iter().zip(first).take_while(|(a, b)| a == b).count();
         let key = match self.block_ends.is_empty() {
             true => &[],
-            false => &first[..(shared + 1).min(first.len())],
+            false => separator(last, first),
         };
         self.keys.extend_from_slice(key);
         self.key_ends.push(u32::try_from(self.keys.len()).expect("room is asked for before"));

@@ -36,6 +36,7 @@ use std::ops::Range;
 use base::{Ord, vint};
 use env::Bytes;
 
+use crate::bytes::keys::separator;
 use crate::bytes::zblock::{Compressor, Decompressor};
 use crate::error::{Error, Result};
 use crate::footer::{u32_at, u64_at};
@@ -122,12 +123,12 @@ impl DictionaryWriter {
                 return Err(Error::Limit { what: "bytes of a dictionary's keys", limit, found });
             }
             self.block_first = self.term_count;
-            let key = if is_first { term } else { &term[..=shared(&self.last, term)] };
+            let key = if is_first { term } else { separator(&self.last, term) };
             self.has_short_keys |= key.len() < term.len();
             self.keys.extend_from_slice(key);
             0
         } else {
-            shared(&self.last, term)
+            self.last.iter().zip(term).take_while(|(one, other)| one == other).count()
         };
         vint::write(&mut self.block, prefix as u64);
         vint::write_bytes(&mut self.block, &term[prefix..]);
@@ -178,11 +179,6 @@ impl DictionaryWriter {
         let Self { term_count, has_short_keys, .. } = self;
         DictionaryHead { bytes, term_count, has_short_keys }
     }
-}
-
-/// How many bytes two terms begin with that are the same.
-fn shared(one: &[u8], other: &[u8]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 /// The resident part of a dictionary, looked through.
