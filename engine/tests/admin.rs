@@ -361,6 +361,46 @@ fn removals_let_others_run_in_between() {
     });
 }
 
+/// Patterns times aliases had no bound: sixty thousand of each went on for minutes after their client had left.
+#[test]
+fn patterns_of_a_removal_are_no_more_than_can_be_compared() {
+    let sim = Sim::new(10);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let core = &cores[1];
+        fill(core, "a", 1).await;
+        let named = |shape: &dyn Fn(usize) -> String, count: usize| AliasRequest {
+            change: AliasChange::Remove { must_exist: Some(false) },
+            indices: vec!["a".into()],
+            aliases: (0..count).map(shape).collect(),
+        };
+        let add = AliasRequest {
+            change: AliasChange::Add { alias: Box::default(), must_exist: false },
+            ..named(&|at| format!("x{at}"), 3_000)
+        };
+        core.update_aliases(&Everything, &[add]).await.expect("good aliases");
+        let many = named(&|at| format!("*{at}*y"), 3_000);
+        let refused = core.update_aliases(&Everything, &[many]).await.expect_err("too many");
+        assert_eq!(refused.status, 400);
+        assert_eq!(
+            refused.reason,
+            "the action has [3000] patterns and names of aliases, more than can be compared with all \
+             aliases that it may mean"
+        );
+        // One after the other they are as many.
+        let single = |at: usize| named(&|_| format!("*{at}*y"), 1);
+        let many: Vec<AliasRequest> = (0..3_000).map(single).collect();
+        let refused = core.update_aliases(&Everything, &many).await.expect_err("too many");
+        assert!(refused.reason.starts_with("the action has [1] patterns"), "{}", refused.reason);
+        // Names are few however many they are; so are patterns of as many aliases as one has.
+        let all = named(&|at| format!("x{at}"), 3_000);
+        let some = named(&|at| format!("x{at}*"), 100);
+        core.update_aliases(&Everything, &[some, all]).await.expect("few enough");
+        cores[0].stop().await;
+    });
+}
+
 /// Calls once began again, conditions and all, where another was faster, and gave up after a hundred times.
 #[test]
 fn however_many_roll_over_at_once_each_is_judged_once() {

@@ -23,6 +23,8 @@ mod effort;
 pub mod error;
 pub mod graveyard;
 pub mod name;
+pub mod patterns;
+pub mod remotes;
 pub mod settings;
 mod settings_table;
 mod share;

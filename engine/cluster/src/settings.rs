@@ -24,11 +24,11 @@ mod values;
 
 pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check_by};
-pub(crate) use check::{check_text, no_text};
+pub(crate) use check::{check_as, check_text, no_text};
 pub(crate) use door::is_time;
 pub use door::plain;
 pub use read::{flatten, prefixed};
-pub(crate) use values::{Share, addresses, fraction as fraction_as, takes_sizes};
+pub(crate) use values::{Share, addresses, fraction as fraction_as, host, takes_sizes};
 
 /// Beginnings of the settings that a mapping is made with.
 const ASKED_BY_MAPPINGS: [&str; 6] = [

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::hash::Set;
+use cluster::patterns::{Cost, Steps};
 use cluster::{Alias, AliasAction, Command, Index, State};
 use env::{Env, Spawn};
 use json::Value;
@@ -21,6 +22,9 @@ use crate::index::resolve::{Call, matches};
 
 /// What the gate is asked of who looks at aliases.
 const LOOK: &str = "indices:admin/aliases/get";
+
+/// Patterns that are compared with a name before others have their turn.
+const NAMES_AT_ONCE: usize = 512;
 
 /// Aliases by index.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +131,7 @@ impl<E: Env> Core<E> {
         let mut actions = Vec::new();
         let mut results = Vec::with_capacity(requests.len());
         let mut does_any = false;
+        let mut steps = Steps::default();
         let mut concerned: Vec<Vec<Reached>> = Vec::with_capacity(requests.len());
         for request in requests {
             self.env.spawn().yield_if_needed().await;
@@ -151,8 +156,9 @@ impl<E: Env> Core<E> {
                 AliasChange::Remove { must_exist } => {
                     // The only action is to find something even if nothing says so.
                     let must_exist = must_exist.unwrap_or(requests.len() == 1);
+                    let names = &request.aliases;
                     let (names, found) =
-                        self.removed(gate, &request.aliases, &added, &indices).await?;
+                        self.removed(gate, names, &added, &indices, &mut steps).await?;
                     let uuids = indices.iter().map(|index| index.uuid).collect();
                     if !names.is_empty() {
                         actions.push(AliasAction::RemoveAny { uuids, names, must_exist });
@@ -261,6 +267,7 @@ impl<E: Env> Core<E> {
         names: &[String],
         added: &BTreeSet<String>,
         indices: &[Arc<Index>],
+        steps: &mut Steps,
     ) -> Result<(Vec<String>, bool)> {
         const ACTION: &str = "indices:admin/aliases";
         let spawn = self.env.spawn();
@@ -280,12 +287,26 @@ impl<E: Env> Core<E> {
             }
             return Ok((removed.into_iter().collect(), found));
         }
-        for index in indices {
-            for alias in index.aliases.keys() {
+        let cost = Cost::of(names.iter().map(String::as_str));
+        let mut fits = async |alias: &str| {
+            if !steps.spend(cost.steps(alias)) {
+                return Err(Error::illegal_argument(format!(
+                    "the action has [{}] patterns and names of aliases, more than can be compared with all \
+                     aliases that it may mean",
+                    names.len()
+                )));
+            }
+            let mut fits = names.is_empty();
+            for names in names.chunks(NAMES_AT_ONCE) {
                 spawn.yield_if_needed().await;
-                if fits(names, alias) && !removed.contains(&**alias) && gate.sees(ACTION, alias) {
-                    removed.insert(alias.to_string());
-                }
+                fits = still_fits(names, alias, fits);
+            }
+            Ok(fits)
+        };
+        for alias in indices.iter().flat_map(|index| index.aliases.keys()) {
+            spawn.yield_if_needed().await;
+            if !removed.contains(&**alias) && fits(alias).await? && gate.sees(ACTION, alias) {
+                removed.insert(alias.to_string());
             }
         }
         let found = !removed.is_empty();
@@ -296,7 +317,7 @@ impl<E: Env> Core<E> {
         let written = names.iter().filter(|name| is_literal(name));
         for alias in there.chain(added.iter().chain(written).map(String::as_str)) {
             spawn.yield_if_needed().await;
-            if fits(names, alias) && !removed.contains(alias) && gate.sees(ACTION, alias) {
+            if !removed.contains(alias) && fits(alias).await? && gate.sees(ACTION, alias) {
                 removed.insert(alias.to_owned());
             }
         }
@@ -428,7 +449,12 @@ fn is_literal(name: &str) -> bool {
 
 /// Does the list of patterns and exclusions take in `alias`?
 fn fits(patterns: &[String], alias: &str) -> bool {
-    let mut fits = patterns.is_empty();
+    still_fits(patterns, alias, patterns.is_empty())
+}
+
+/// The same, of the next part of a list whose parts before it did or did not.
+fn still_fits(patterns: &[String], alias: &str, did: bool) -> bool {
+    let mut fits = did;
     for pattern in patterns {
         match pattern.strip_prefix('-') {
             Some(excluded) => fits &= !matches(excluded, alias),

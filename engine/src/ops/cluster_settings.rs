@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use cluster::{Command, Rules};
+use cluster::cluster_settings::Layer;
+use cluster::{Command, Rules, remotes};
 use env::Env;
 use json::Value;
 
@@ -19,6 +20,8 @@ pub struct NewClusterSettings {
     transient: Value,
     /// They take a block of the cluster back.
     unblocks: bool,
+    /// What is set of other clusters in each layer.
+    of_others: [Layer; 2],
     /// Sizes of numbers that are not whole.
     fractions: Vec<(String, String)>,
     /// A name with a star elsewhere than at its end takes nothing back; `1M` is no minute.
@@ -52,7 +55,11 @@ impl NewClusterSettings {
                 _ => None,
             })
             .map(Error::illegal_argument);
-        Ok(Self { persistent, transient, unblocks, fractions, wrong })
+        let mut of_others = layers;
+        for layer in &mut of_others {
+            layer.retain(|name, _| name.starts_with(remotes::FAMILY));
+        }
+        Ok(Self { persistent, transient, unblocks, of_others, fractions, wrong })
     }
 }
 
@@ -68,13 +75,18 @@ impl<E: Env> Core<E> {
         new: NewClusterSettings,
     ) -> Result<()> {
         gate.cluster("cluster:admin/settings/update")?;
-        let NewClusterSettings { persistent, transient, unblocks, fractions, wrong } = new;
+        let NewClusterSettings { persistent, transient, unblocks, of_others, fractions, wrong } =
+            new;
         if !unblocks {
             block::check_cluster(&self.state(), Level::MetadataWrite)?;
         }
         if let Some(wrong) = wrong {
             return Err(wrong);
         }
+        let (settings, [lasting, passing]) = (self.state().settings.clone(), &of_others);
+        remotes::check("transient", settings.transient(), passing)
+            .and_then(|()| remotes::check("persistent", settings.persistent(), lasting))
+            .map_err(super::failure::of_cluster)?;
         let rules = Rules::Now;
         self.done(Command::PutClusterSettings { persistent, transient, rules }).await?;
         fractions.iter().for_each(|(name, text)| deprecated::fraction(gate, name, text));

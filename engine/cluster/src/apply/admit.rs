@@ -5,6 +5,8 @@
 //!
 //! Always true: what would be refused anyway is told first.
 
+use std::collections::BTreeMap;
+
 use base::units;
 use json::Value;
 use json::number::double_to_string;
@@ -17,10 +19,11 @@ use crate::cluster_settings;
 use crate::command::{Command, TemplateKind};
 use crate::data_stream::{TIMESTAMP, check_timestamp};
 use crate::error::{Error, Result};
+use crate::patterns::{Cost, STEPS_MAX, Steps};
 use crate::settings::{IndexSettings, addresses, prefixed};
 use crate::settings_table::PREFIXES;
 use crate::state::{Index, State};
-use crate::template::compose::{STEPS_MAX, overlap_steps, too_many_patterns};
+use crate::template::compose::{overlap_steps, too_many_patterns};
 use crate::template::{IndexTemplate, Part, Templates, check};
 
 /// May this command be asked of this state?
@@ -106,6 +109,9 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::PutSettings { uuids, settings, .. } => {
             // The rules are of few settings: of what names none of them, nothing is worked out twice.
             let named = prefixed(settings)?;
+            let indices = uuids.iter().filter_map(|&uuid| state.index_by_uuid(uuid));
+            let held = indices.flat_map(|index| index.settings.iter().map(|(name, _)| name));
+            taken_back_are_few(&named, held)?;
             if let Err(error) = lists_are_addresses(settings) {
                 return after().and(Err(error));
             }
@@ -120,6 +126,14 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             changed.map(|index| Some(&*index.settings)).try_for_each(can_merge)
         }
         Command::PutClusterSettings { persistent, transient, .. } => {
+            let (lasting, passing) = (state.settings.persistent(), state.settings.transient());
+            let layers = [(persistent, lasting), (transient, passing)];
+            for (update, held) in layers {
+                taken_back_are_few(
+                    &cluster_settings::flatten(update)?,
+                    held.keys().map(String::as_str),
+                )?;
+            }
             after()?;
             [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
         }
@@ -137,6 +151,30 @@ fn lists_are_addresses(settings: &Value) -> Result<()> {
         let chooses = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         if let (true, Value::Array(items)) = (chooses, value) {
             items.iter().filter_map(Value::as_str).try_for_each(|text| addresses(name, text))?;
+        }
+    }
+    Ok(())
+}
+
+/// Can the patterns of settings that are taken back be compared with the names of those that are set, in good
+/// time?
+fn taken_back_are_few<'s>(
+    update: &BTreeMap<String, Value>,
+    held: impl Iterator<Item = &'s str>,
+) -> Result<()> {
+    let patterns = update.iter().filter(|(name, value)| value.is_null() && name.contains('*'));
+    let patterns: Vec<&str> = patterns.map(|(name, _)| name.as_str()).collect();
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let (cost, mut steps) = (Cost::of(patterns.iter().copied()), Steps::default());
+    for name in held {
+        if !steps.spend(cost.steps(name)) {
+            return Err(Error::argument(format!(
+                "the request has [{}] patterns of settings to take back, more than can be compared with the \
+                 names of those that are set",
+                patterns.len()
+            )));
         }
     }
     Ok(())
@@ -593,6 +631,38 @@ mod tests {
         let narrow = |at: usize| format!("logs-{at}-*");
         let state = done(&State::default(), &put("a", &patterns(&narrow, 1_000)));
         done(&state, &put("b", &patterns(&|at| format!("metrics-{at}-*"), 1_000)));
+    }
+
+    /// Twenty thousand patterns of settings to take back, beside as many settings, took half a minute.
+    #[test]
+    fn patterns_of_settings_are_no_more_than_can_be_compared() {
+        let all = |shape: &dyn Fn(usize) -> String, value: &Value, count: usize| {
+            Value::Object((0..count).map(|at| (shape(at), value.clone())).collect())
+        };
+        let of_index = |settings: Value| Command::PutSettings {
+            uuids: vec![[1; 16]],
+            settings,
+            preserve: false,
+            rules: Rules::Now,
+        };
+        let of_cluster = |persistent: Value| Command::PutClusterSettings {
+            persistent,
+            transient: Value::Null,
+            rules: Rules::Now,
+        };
+        let index = NewIndex::new("i", [1; 16], 0);
+        let (state, _) = apply(&State::default(), &Command::CreateIndex(index));
+        let told = "the request has [2000] patterns of settings to take back, more than can be compared \
+                    with the names of those that are set";
+        let ways: [(&dyn Fn(Value) -> Command, &str); 2] =
+            [(&of_index, "index.routing.allocation.require."), (&of_cluster, "cluster.metadata.")];
+        for (way, prefix) in ways {
+            let named = |at: usize| format!("{prefix}a{at}");
+            let state = done(&state, &way(all(&named, &Value::from("1"), 2_000)));
+            let wide = |at: usize| format!("{prefix}*{at}*");
+            assert_eq!(refused(&state, &way(all(&wide, &Value::Null, 2_000))), told);
+            done(&state, &way(all(&wide, &Value::Null, 100)));
+        }
     }
 
     /// Any field was taken for the moment of a document, and such a log is still read.

@@ -134,8 +134,12 @@ fn before_6(known: Known) -> Known {
 const MODES_ABSENT: [&str; 3] = ["time_series", "logsdb", "lookup"];
 
 pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
-    let name = known.name;
-    match known.ty {
+    check_as(known.name, known.ty, text)
+}
+
+/// May the setting of that name, whose values look so, be set to this text?
+pub(crate) fn check_as(name: &str, ty: Type, text: &str) -> Result<()> {
+    match ty {
         Type::Int(min, max) => {
             // Of numbers of 32 bits, one that has more is no number.
             let fits = |number: &i64| {

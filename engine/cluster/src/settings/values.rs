@@ -123,7 +123,7 @@ pub(crate) fn addresses(name: &str, text: &str) -> Result<()> {
 }
 
 /// `host:port`.
-fn host(text: &str) -> Result<()> {
+pub(crate) fn host(text: &str) -> Result<()> {
     match text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>())) {
         Some((host, Ok(_))) if !host.is_empty() => Ok(()),
         Some((host, Err(_))) if !host.is_empty() => {

@@ -8,6 +8,7 @@ use super::{IndexTemplate, LegacyTemplate, Part, StreamOptions, Templates, alias
 use crate::alias::Alias;
 use crate::data_stream::TIMESTAMP;
 use crate::error::{Error, Result};
+use crate::patterns::STEPS_MAX;
 use crate::settings::{IndexSettings, prefixed};
 
 /// What templates, and perhaps a request, give together.
@@ -205,9 +206,6 @@ impl Templates {
 
 /// Another template, and its patterns.
 pub type Overlapping = (String, Vec<String>);
-
-/// Steps of comparing the patterns of a template with those of others, at most: some tens of milliseconds.
-pub const STEPS_MAX: usize = 64 << 20;
 
 /// A template whose patterns cannot be compared with those of `others` in good time.
 pub(crate) fn too_many_patterns(name: &str, patterns: &[String], others: &str) -> Error {
