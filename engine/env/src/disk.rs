@@ -65,6 +65,11 @@ pub trait Disk: Clone + 'static {
 
     /// Bytes that an unprivileged writer may still use on the file system of `path`.
     async fn free_bytes(&self, path: &Path) -> Result<u64>;
+
+    /// Nothing is changed here ([`crate::read_only`]).
+    fn is_read_only(&self) -> bool {
+        false
+    }
 }
 
 /// What [`Disk::marks`] looks at.

@@ -28,6 +28,10 @@ fn refused<T>(path: &Path) -> Result<T> {
 impl<D: Disk> Disk for ReadOnlyDisk<D> {
     type File = D::File;
 
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
     async fn create(&self, path: &Path) -> Result<D::File> {
         refused(path)
     }

@@ -469,8 +469,11 @@ impl<E: Env> Reader<E> {
     }
 }
 
-/// Keeps a corrupt file under a name that says so.
+/// Keeps a corrupt file under a name that says so; who only reads leaves it where it is.
 async fn keep<E: Env>(env: &E, dir: &Path, path: &Path, offset: u64, mut what: String) -> Error {
+    if env.disk().is_read_only() {
+        return Error::Corrupt { file: path.to_string_lossy().into_owned(), offset, what };
+    }
     let mut kept = path.as_os_str().to_owned();
     kept.push(".corrupt");
     let renamed = async {

@@ -218,8 +218,6 @@ impl<E: Env> Walk<'_, E> {
         let damage = match error {
             wal::Error::Corrupt { file, offset, what } => {
                 let path = PathBuf::from(file);
-                // Readers that serve set the file aside; here nothing is changed.
-                let what = what.split("; it could not be renamed").next().unwrap_or_default();
                 let offset = Some(offset);
                 Damage { offset, ..Damage::file(self.name(&path), what) }
             }
