@@ -22,7 +22,7 @@ use consensus::{Replicated, Reserve, Setup};
 use env::mailbox::{Receiver, Sender};
 use env::published::{Published, Watch};
 use env::reply::Reply;
-use env::{Clock, Disk, Env, Pace, Random, Spawn};
+use env::{Clock, Disk, Env, ErrorKind, Pace, Random, Spawn};
 
 use crate::audit::Audit;
 use crate::authenticate::REMEMBERED;
@@ -228,7 +228,11 @@ impl<E: Env> Store<E> {
 
     /// Saves a snapshot, so that the next start replays nothing, and lets go of the files.
     pub async fn close(&self) -> Result<()> {
-        self.replicated.save().await?;
+        match self.replicated.save().await {
+            // A full disk: the log has all of it, and the next start reads that.
+            Err(consensus::Error::Disk(error)) if error.kind == ErrorKind::NoSpace => {}
+            saved => saved?,
+        }
         Ok(self.replicated.close().await?)
     }
 }

@@ -17,7 +17,7 @@
 //!    was emptied is lost as one that is gone; that it is to begin anew is said by a file in it ([`ANEW`]).
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -126,7 +126,16 @@ impl Folder {
                 ),
             ));
         }
-        let failed = |error: &dyn std::fmt::Display| Failure::file("locking", &path, error);
+        let failed = |error: &std::io::Error| match error.kind() {
+            ErrorKind::StorageFull => Failure::new(
+                Code::Log,
+                format!(
+                    "locking {}: {error}; make room on the disk, and start again",
+                    path.display()
+                ),
+            ),
+            _ => Failure::file("locking", &path, error),
+        };
         let mut file = open_lock(&path).map_err(|error| failed(&error))?;
         let folder = File::open(&self.path).map_err(|error| failed(&error))?;
         let taken = match file.try_lock() {

@@ -48,6 +48,7 @@ pub(crate) struct Keeper<E: Env> {
     pub(super) env: E,
     pub(super) shared: Arc<Shared>,
     pub(super) value: Replicated<E, State>,
+    reserve: Reserve<E>,
     directory: RefCell<Directory>,
     /// Indices whose shards are there and whose name is not yet (rule 3).
     coming: RefCell<Set<[u8; 16]>>,
@@ -66,6 +67,12 @@ pub(crate) struct Keeper<E: Env> {
 }
 
 impl<E: Env> Keeper<E> {
+    /// Whether the disk has no room to keep any back for changes of the state: then only those that give room
+    /// back are taken.
+    pub(super) fn is_short_of_room(&self) -> bool {
+        self.reserve.is_lacking()
+    }
+
     /// Opens the state, publishes it, and begins to open every shard.
     pub(crate) async fn start(core: &Rc<Core<E>>) -> std::result::Result<(), consensus::Error> {
         let shared = Arc::clone(&core.shared);
@@ -77,10 +84,11 @@ impl<E: Env> Keeper<E> {
             folders::refuse_beside_indices(&env, &shared.config.data).await?;
         }
         env.disk().create_dir(&setup.dir).await?;
-        let reserve = Some(Reserve::open(&env, setup.dir.join(RESERVE), RESERVE_BYTES).await?);
+        let reserve = Reserve::open(&env, setup.dir.join(RESERVE), RESERVE_BYTES).await?;
+        let kept_back = Some(reserve.clone());
         let value: Replicated<E, State> = match exists {
-            true => Replicated::open(&env, setup, reserve).await?,
-            false => Replicated::create(&env, setup, reserve).await?,
+            true => Replicated::open(&env, setup, kept_back).await?,
+            false => Replicated::create(&env, setup, kept_back).await?,
         };
         let held = Held::of(&value.state(), &core.lease);
         if let Some(complaint) = held.complaint() {
@@ -91,6 +99,7 @@ impl<E: Env> Keeper<E> {
             warn: shared.config.warn,
             shared,
             value,
+            reserve,
             env,
             directory: RefCell::default(),
             coming: RefCell::default(),

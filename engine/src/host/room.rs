@@ -145,6 +145,7 @@ pub(crate) fn watch<E: Env>(core: &Rc<Core<E>>) {
         let mut total = None;
         let mut pause = FULL_DISK_PAUSE;
         let mut standing = Standing::default();
+        let mut is_short = false;
         if let Some(core) = weak.upgrade() {
             // Nobody knows any more who set what stands from before: it goes with the want of room.
             standing.adopt(&core.state());
@@ -152,8 +153,11 @@ pub(crate) fn watch<E: Env>(core: &Rc<Core<E>>) {
         loop {
             env.clock().sleep(pause).await;
             let Some(core) = weak.upgrade() else { return };
-            if core.keeper.borrow().is_none() {
-                return;
+            let is_now = core.keeper.borrow().as_ref().map(|keeper| keeper.is_short_of_room());
+            let Some(is_now) = is_now else { return };
+            if is_now != is_short {
+                is_short = is_now;
+                tell_short(&core, is_short).await;
             }
             let total = match total {
                 Some(total) => total,
@@ -163,6 +167,20 @@ pub(crate) fn watch<E: Env>(core: &Rc<Core<E>>) {
             look(&core, marks, &mut standing).await;
             pause = pause_after(marks, total);
         }
+    });
+}
+
+/// Says that the disk is too full for changes of the cluster's state, or no longer.
+async fn tell_short<E: Env>(core: &Core<E>, is_short: bool) {
+    let data = &core.shared.config.data;
+    let free = core.env.disk().free_bytes(data).await.unwrap_or(0) >> 10;
+    core.warn(&match is_short {
+        true => format!(
+            "the disk of [{}] is full ({free} KiB are free): indices, settings, users and keys are not changed \
+             until there is room, but for what makes some",
+            data.display()
+        ),
+        false => format!("there is room on the disk of [{}] again ({free} KiB are free)", data.display()),
     });
 }
 
