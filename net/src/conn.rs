@@ -323,13 +323,18 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         };
         let (safe, lane) = (request.is_safe(), request.lane);
         let is_refused = request.judged.as_ref().is_some_and(Judged::is_refusal);
-        let mut task = self.door.service.call(request);
         let turns = &self.door.turns;
         let (row, spot) = (Rc::clone(&self.row), (manner, safe));
         if !is_refused && !turns.is_free(lane) {
             let number = row.push(spot.0, spot.1);
-            return turns.run(lane, async move { row.finish(number, task.await) });
+            let door = Rc::clone(&self.door);
+            // Until its turn comes a request waits as it is: what answers it is many times as large.
+            return turns.run(lane, async move {
+                let answer = door.service.call(request).await;
+                row.finish(number, answer);
+            });
         }
+        let mut task = self.door.service.call(request);
         let mut context = Context::from_waker(Waker::noop());
         match turns.begin(lane, || task.as_mut().poll(&mut context)) {
             Poll::Ready(mut reply) => {
@@ -372,7 +377,6 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             let close = reply.close;
             if reply.is_of_known {
                 self.is_used = true;
-                self.input.trust();
                 self.used = self.door.env.clock().monotonic();
             }
             self.append(reply, manner).await?;
@@ -407,8 +411,12 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     /// Answers are gathered up to this, and written in such pieces; fewer wait where memory goes short, so that who
     /// does not read leaves some of it to others.
     fn write_bytes(&self) -> usize {
-        let is_free = self.is_used && !self.door.room.lease().is_below(SHORT_PART);
-        if is_free { WRITE_BYTES } else { STRANGER_WRITE_BYTES }
+        if self.may_hold_much() { WRITE_BYTES } else { STRANGER_WRITE_BYTES }
+    }
+
+    /// It is known who asks, and there is memory for what many such connections hold beyond their places.
+    fn may_hold_much(&self) -> bool {
+        self.is_used && !self.door.room.lease().is_below(SHORT_PART)
     }
 
     async fn write_out(&mut self) -> Result<(), Gone> {
@@ -509,6 +517,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         // What had come before a stop is read as before it; a part of a head is not waited for.
         let has_come = self.door.is_stopping() && !in_flight && self.stream.has_more();
         let deadline = if has_come { deadline.min(now + COME) } else { deadline };
+        self.input.read_ahead(self.may_hold_much());
         let has_begun = in_flight || (self.skipping.is_none() && !self.input.is_empty());
         let wait = self.wait();
         let Self { stream, door, timer, incoming, input, number, .. } = self;

@@ -2,6 +2,9 @@
 
 use crate::limits::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN};
 
+/// What is read at once of who is not known, or where memory goes short.
+const AHEAD_BYTES_MIN: usize = 2 * BUFFER_BYTES_MIN;
+
 /// Used from the front, filled at the back; small while idle.
 #[derive(Debug)]
 pub(crate) struct Input {
@@ -17,13 +20,20 @@ pub(crate) struct Input {
 impl Input {
     /// An empty buffer of the smallest size.
     pub(crate) fn new() -> Self {
-        let ahead_bytes_max = 2 * BUFFER_BYTES_MIN;
-        Self { bytes: vec![0; BUFFER_BYTES_MIN], start: 0, end: 0, small_reads: 0, ahead_bytes_max }
+        let bytes = vec![0; BUFFER_BYTES_MIN];
+        Self { bytes, start: 0, end: 0, small_reads: 0, ahead_bytes_max: AHEAD_BYTES_MIN }
     }
 
-    /// It is known who sends: much may be read at once.
-    pub(crate) fn trust(&mut self) {
-        self.ahead_bytes_max = BUFFER_BYTES_MAX;
+    /// Much may be read at once: it is known who sends, and there is memory for it. Where it is not so any more,
+    /// a large buffer of which little is used goes.
+    pub(crate) fn read_ahead(&mut self, is_much: bool) {
+        self.ahead_bytes_max = if is_much { BUFFER_BYTES_MAX } else { AHEAD_BYTES_MIN };
+        let unused = self.start..self.end;
+        if self.bytes.len() > self.ahead_bytes_max && unused.len() <= self.ahead_bytes_max / 2 {
+            let mut bytes = vec![0; self.ahead_bytes_max];
+            bytes[..unused.len()].copy_from_slice(&self.bytes[unused.clone()]);
+            (self.bytes, self.start, self.end) = (bytes, 0, unused.len());
+        }
     }
 
     /// The memory that it takes.
@@ -83,8 +93,7 @@ impl Input {
     /// large buffer is filled again in a few reads; kept, it is as much for each idle connection.
     pub(crate) fn rest(&mut self) {
         const SMALL_READS_MIN: u32 = 8;
-        const RESTING_BYTES_MAX: usize = 2 * BUFFER_BYTES_MIN;
-        let is_large = self.bytes.len() > RESTING_BYTES_MAX;
+        let is_large = self.bytes.len() > AHEAD_BYTES_MIN;
         if is_large || (self.bytes.len() > BUFFER_BYTES_MIN && self.small_reads >= SMALL_READS_MIN)
         {
             self.bytes = vec![0; BUFFER_BYTES_MIN];
@@ -121,6 +130,34 @@ mod tests {
             }
         }
         assert!(input.bytes.len() <= BUFFER_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_large_buffer_goes_where_memory_is_short() {
+        let mut input = Input::new();
+        input.read_ahead(true);
+        while input.bytes.len() < BUFFER_BYTES_MAX {
+            let room = input.space().len();
+            input.filled(room);
+        }
+        let read = input.bytes().len();
+        input.bytes[read - 1] = 7;
+        // It stays as long as more is in it than the small one is to hold.
+        input.read_ahead(false);
+        assert_eq!(input.held(), BUFFER_BYTES_MAX);
+        input.consume(read - 100);
+        input.read_ahead(true);
+        assert_eq!(input.held(), BUFFER_BYTES_MAX);
+        input.read_ahead(false);
+        assert_eq!(input.held(), AHEAD_BYTES_MIN);
+        assert_eq!((input.bytes().len(), input.bytes().last()), (100, Some(&7)));
+        // It grows by what cannot be used yet alone.
+        for _ in 0..2 {
+            let room = input.space().len();
+            input.filled(room);
+            assert_eq!(input.held(), AHEAD_BYTES_MIN);
+            input.consume(input.bytes().len());
+        }
     }
 
     #[test]

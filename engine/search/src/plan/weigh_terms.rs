@@ -18,6 +18,10 @@ use crate::plan::places::{Leaf, Places};
 use crate::score::bm25::FieldStats;
 use crate::score::model::TermCount;
 
+/// Words at places are read twice over: to find documents, and once more with their positions. So much a word
+/// counts for beside its own look-up.
+const PLACED_LOOKUPS: usize = 2;
+
 impl Weigher<'_> {
     /// As common as the commonest of them (`SynonymQuery`).
     pub(super) fn synonym(
@@ -62,6 +66,7 @@ impl Weigher<'_> {
         let mut infos = vec![vec![Vec::new(); places.len()]; self.view.segments.len()];
         let mut freqs = Vec::new();
         for (at, (words, _)) in places.iter().enumerate() {
+            self.lookups += PLACED_LOOKUPS * words.len();
             for word in words {
                 let found = self.find(phrase.field, word)?;
                 freqs.push(self.freq(phrase.field, word, &found));
@@ -249,6 +254,7 @@ impl Weigher<'_> {
                     (expand.field, found)
                 }
             };
+            self.lookups += PLACED_LOOKUPS * found.len();
             for Found { term, infos: found, .. } in found {
                 if !places.silent.contains(&at) {
                     let freq = self.freq(field, &term, &found);
