@@ -70,7 +70,7 @@ const PARTS: [Part; 22] = [
     part("change", Of("settings"), &["indices:admin/settings/update", "indices:admin/block/add"]),
     part("change", Of("aliases"), &["indices:admin/aliases"]),
     part("change", Of("streams"), &["indices:admin/data_stream/modify", "indices:admin/data_stream/migrate"]),
-    part("open", Indices, &["indices:admin/open"]),
+    part("open", Indices, &["indices:admin/open", "indices:admin/freeze"]),
     part("close", Indices, &["indices:admin/close"]),
     part("roll over", Indices, &["indices:admin/rollover"]),
     part("copy", Indices, &["indices:admin/resize"]),

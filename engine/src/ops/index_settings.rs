@@ -279,6 +279,27 @@ impl<E: Env> Core<E> {
         Ok(Switched { indices: names })
     }
 
+    /// Thaws indices. None is ever frozen, so nothing is done, and that is told where some must be.
+    ///
+    /// # Errors
+    /// A missing index, a block, and where one must be found.
+    pub async fn thaw_indices(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<()> {
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:admin/freeze", expression, call).await?;
+        let names = indices.iter().map(|index| &*index.name);
+        block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        if options.allow_no_indices {
+            return Ok(());
+        }
+        Err(Error::new(404, "resource_not_found_exception", "no index found to unfreeze"))
+    }
+
     /// Opens indices; true where all their shards serve. Those that were open already are named too.
     ///
     /// # Errors

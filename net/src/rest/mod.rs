@@ -128,6 +128,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::PutSettings => settings::put(call).await,
         Api::CloseIndex => settings::close(call).await,
         Api::OpenIndex => settings::open(call).await,
+        Api::Unfreeze => settings::unfreeze(call).await,
         Api::AddBlock => settings::block(call).await,
         Api::GetAlias => alias::get(call).await,
         Api::ExistsAlias => alias::exists(call).await,

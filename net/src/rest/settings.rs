@@ -120,6 +120,24 @@ pub(super) async fn open<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// Who closes or opens says what: nothing named is not everything.
+const FROZEN: &str = "Frozen indices are deprecated because they provide no benefit given improvements in heap \
+     memory utilization. They will be removed in a future release.";
+
+/// `POST /{index}/_unfreeze`.
+pub(super) async fn unfreeze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.warn(FROZEN);
+    Copies::read(call)?;
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    call.core.thaw_indices(call.gate, call.indices(), options).await?;
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field_bool("acknowledged", true)
+            .field_bool("shards_acknowledged", true)
+            .end_object();
+    }))
+}
+
 fn named<E: Env>(call: &Call<'_, E>) -> Result<()> {
     match call.path.get("index") {
         Some(_) => Ok(()),

@@ -707,12 +707,20 @@ fn a_block_of_metadata_keeps_the_mapping_and_hides_the_figures() {
         }
         assert_eq!(client.call("HEAD", "/t", "").await.status, 403);
         assert_eq!(client.bad("DELETE", "/t/_alias/none", "").await, refused);
+        assert_eq!(client.call("POST", "/t/_unfreeze", "").await.status, 403);
         client.good("GET", "/_nodes/stats?level=indices", "").await;
         client.good("GET", "/_cluster/stats", "").await;
         client.good("GET", "/_cluster/health/t", "").await;
         client.good("PUT", "/t/_settings", r#"{"index.blocks.metadata":null}"#).await;
         client.good("PUT", "/t/_doc/2", r#"{"new":1}"#).await;
 
+        let thawed = client.call("POST", "/t/_unfreeze", "").await;
+        assert_eq!(value(&thawed), json!({"acknowledged": true, "shards_acknowledged": true}));
+        assert!(thawed.field("warning").is_some_and(|text| text.contains("Frozen indices are")));
+        assert_eq!(
+            client.bad("POST", "/t/_unfreeze?allow_no_indices=false", "").await,
+            "404 resource_not_found_exception: no index found to unfreeze"
+        );
         client.good("PUT", "/t/_block/read", "").await;
         client.good("PUT", "/t/_block/write", "").await;
         let told = client.bad("GET", "/t/_analyze", r#"{"text":"a"}"#).await;

@@ -344,9 +344,12 @@ fn the_node_describes_itself() {
         }
         let none = client.good("GET", "/_nodes/other/http", "").await;
         assert_eq!(at(&none, &["nodes"]), &json::json!({}));
+        let some = client.good("GET", "/_nodes/_all/os,foo", "").await;
+        let node = at(&some, &["nodes", "AAAAAAAAAAAAAAAAAAAAAA"]);
+        assert!(node.get("os").is_some() && node.get("process").is_none(), "{some:?}");
         assert_eq!(
-            client.bad("GET", "/_nodes/_all/foo", "").await,
-            "400 illegal_argument_exception: request [/_nodes/_all/foo] contains unrecognized \
+            client.bad("GET", "/_nodes/usage/foo", "").await,
+            "400 illegal_argument_exception: request [/_nodes/usage/foo] contains unrecognized \
              metric: [foo]"
         );
         let body = client.good("GET", "/_license", "").await;
