@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::hash::Map;
 use base::{FieldNo, ShardId};
 use cluster::Index;
 use env::budget::Taken;
@@ -16,7 +17,7 @@ use json::{Object, Value};
 use mapping::{Column, Field, Kind, Mapping, NumberKind};
 
 use super::IndicesOptions;
-use super::search::SearchCall;
+use super::search::{SEARCH, SearchCall};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits, Named};
@@ -231,7 +232,7 @@ impl<E: Env> Core<E> {
         let (names, pause) = (Call::new(call.options), self.pause());
         let resolved = resolve(&*state, &call.indices, names, now_ms, sees, &pause).await;
         let resolved = resolved.map_err(told)?;
-        let mut indices: Vec<(Arc<Index>, Limits)> = Vec::new();
+        let (mut indices, mut names) = (Vec::<(Arc<Index>, Limits)>::new(), Map::default());
         for one in resolved {
             let Some(index) = state.index(&one.index).cloned() else { continue };
             let limits = match gate::ask(gate, ACTION, &one.index, &one.via) {
@@ -240,6 +241,12 @@ impl<E: Env> Core<E> {
                 Err(error) => return Err(told(error)),
             };
             block::check(&index, Level::Read)?;
+            // Whoever may not search it by its own name asks for what it sees by the other.
+            if !gate.sees(SEARCH, &index.name)
+                && let Some(other) = one.via.into_iter().find(|name| *name != *index.name)
+            {
+                names.insert(index.uuid, other);
+            }
             indices.push((index, limits));
         }
         drop(state);
@@ -247,7 +254,8 @@ impl<E: Env> Core<E> {
         if let Some(filter) = &call.index_filter {
             let mut kept = Vec::new();
             for (index, limits) in indices {
-                if self.may_match(gate, &index.name, filter).await? {
+                let by_name = names.get(&index.uuid).map_or(&*index.name, String::as_str);
+                if self.may_match(gate, (&index.name, by_name), filter).await? {
                     kept.push((index, limits));
                 }
             }
@@ -360,17 +368,23 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    /// May a document of the index match?
+    /// May a document of the index match? It is asked for by the name by which the caller may see it.
     async fn may_match(
         self: &Rc<Self>,
         gate: &dyn Gate,
-        index: &str,
+        (index, by_name): (&str, &str),
         filter: &Value,
     ) -> Result<bool> {
+        let query = match index == by_name {
+            true => filter.clone(),
+            false => {
+                json::json!({"bool": {"filter": [(filter.clone()), {"term": {"_index": index}}]}})
+            }
+        };
         let mut body = Object::new();
-        body.insert("query", filter.clone());
+        body.insert("query", query);
         let search = SearchCall {
-            indices: index.to_owned(),
+            indices: by_name.to_owned(),
             body: Bytes::from(json::to_string(&Value::Object(body)).into_bytes()),
             ..SearchCall::default()
         };

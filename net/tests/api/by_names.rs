@@ -91,6 +91,23 @@ fn a_right_on_an_index_is_none_on_its_aliases() {
     });
 }
 
+/// With `index_filter`, whoever has a right on an alias alone was refused by the name of the index behind it.
+#[test]
+fn a_filter_of_field_caps_is_asked_by_the_name_that_opens() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        for (name, value, is_kept) in
+            [("year", 1, true), ("year", 7, false), ("few", 2, true), ("few", 1, false)]
+        {
+            be(&mut client, "own", &[(name, None)]).await;
+            let body = format!("{{\"index_filter\":{{\"term\":{{\"a\":{value}}}}}}}");
+            let found = client.good("POST", &format!("/{name}/_field_caps?fields=a"), &body).await;
+            let expected = if is_kept { json!(["i"]) } else { json!([]) };
+            assert_eq!(at(&found, &["indices"]), &expected, "{name}: {value}");
+        }
+    });
+}
+
 /// An exclusion, the boost of an index, a removal, a condition on a name said whether an alias is there.
 #[test]
 fn what_may_not_be_asked_for_is_as_if_it_were_not_there() {
