@@ -187,6 +187,9 @@ const RANKS_BYTES_FREE: usize = 16 << 10;
 /// So many terms and columns that all shards look into together are not counted.
 const LOOKUPS_FREE: usize = 1024;
 
+/// Sets of documents that take no more in a segment are not counted.
+const GATHERED_BYTES_FREE: usize = 1 << 20;
+
 /// What is kept of each in a segment, about.
 const KNOWN_BYTES: usize = 64;
 
@@ -552,16 +555,20 @@ impl<E: Env> Core<E> {
         Ok(memory)
     }
 
-    /// Memory for what is looked into: of each plan that it is known, of one at a time its readers on each
-    /// core.
+    /// Memory for what is looked into: of each plan that it is known, of one at a time its readers and the sets that
+    /// they gather on each core.
     fn room_for_lookups(&self, plans: &[(u32, Arc<Plan>)]) -> Result<Option<Taken>> {
         let cores = usize::from(self.shared.config.cores);
         let counts = plans.iter().map(|(_, plan)| plan.lookups);
         let most = counts.clone().max().unwrap_or(0);
         let known = plans.iter().map(|(_, plan)| plan.lookups * plan.view.segments.len());
-        let bytes = known.sum::<usize>().saturating_mul(KNOWN_BYTES)
-            + most.saturating_mul(cores).saturating_mul(READER_BYTES);
-        if counts.sum::<usize>() <= LOOKUPS_FREE {
+        let gathered = plans.iter().map(|(_, plan)| plan.gathered_bytes).max().unwrap_or(0);
+        let bytes = known
+            .sum::<usize>()
+            .saturating_mul(KNOWN_BYTES)
+            .saturating_add(most.saturating_mul(cores).saturating_mul(READER_BYTES))
+            .saturating_add(gathered.saturating_mul(cores));
+        if counts.sum::<usize>() <= LOOKUPS_FREE && gathered <= GATHERED_BYTES_FREE {
             return Ok(None);
         }
         self.room("clauses", bytes).map(Some)

@@ -18,6 +18,7 @@ use super::blockmax::BlockMax;
 use super::blocks::Blocks;
 use super::column::{InRanges, Present, Ranked};
 use super::function::{Column, Compute, Covering, Distance, Feature, Functions, Part};
+use super::gathered;
 use super::kept::KeptDocs;
 use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
 use super::nested::{Nested, NestedFilter, Parents};
@@ -237,6 +238,31 @@ fn pattern_filter(
 
 /// Where a column is read faster than points: when more than one in so many documents matches.
 const COLUMN_FROM: u64 = 8;
+
+/// Ranges whose points are estimated to know what their documents take; more may be of any.
+const RANGES_ESTIMATED: usize = 64;
+
+/// What a range takes while its points are walked through, about.
+const RANGE_BYTES: usize = 256;
+
+/// What the documents of these ranges take while they are gathered, about.
+pub fn numbers_bytes(segment: &Segment, numbers: &Numbers) -> usize {
+    let points = if numbers.access.index { segment.points(numbers.field) } else { None };
+    let (Some(points), doc_count) = (points, segment.doc_count()) else { return 0 };
+    let ranges = numbers.ranges.len();
+    let walks = ranges * RANGE_BYTES;
+    if ranges > RANGES_ESTIMATED {
+        return walks + gathered::len_bytes(u64::MAX, doc_count);
+    }
+    let bounds = numbers.ranges.iter().map(|(from, to)| Bounds::longs(*from..=*to));
+    let cost: u64 = bounds.map(|bounds| points.estimate(&bounds)).sum();
+    // As below: then its column is read.
+    let is_read = numbers.access.column && segment.numeric(numbers.field).is_some();
+    match is_read && ranges == 1 && cost > u64::from(doc_count) / COLUMN_FROM {
+        true => 0,
+        false => walks + gathered::len_bytes(cost, doc_count),
+    }
+}
 
 fn numbers_filter(context: Context<'_>, numbers: &Numbers, lead: u64) -> Option<AnyFilter> {
     let segment = context.segment;

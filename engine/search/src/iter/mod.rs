@@ -39,6 +39,7 @@ pub mod blocks;
 pub mod build;
 pub mod column;
 pub mod function;
+pub mod gathered;
 pub mod kept;
 pub mod long;
 mod members;

@@ -1,17 +1,19 @@
 //! Documents gathered before they are filtered by: points of ranges, documents of many terms, ids.
 //!
 //! Gathering goes in steps of bounded work and names its blocks first, inside of `prepare`; then
-//! the set is a bit for each document of the segment, or a short list.
+//! the set is a bit for each document of the segment, or a short list ([`Gathered`]).
 
 use std::sync::Arc;
 
 use mapping::types::version;
-use segment::bkd::{self, Bkd, Bounds, Region, Sink};
+use segment::bkd::{self, Bkd, Bounds, Region};
 use segment::postings::Scratch;
 use segment::{Need, Postings, Segment, TermCursor, Terms};
 
 use super::area::Area;
-use super::{Bits, END, Filter, Turn, WINDOW, term::window_range};
+use super::gathered::Gathered;
+use super::term::window_range;
+use super::{Bits, END, Filter, Turn};
 use crate::plan::bound::Pattern;
 use automaton::Next;
 
@@ -46,7 +48,7 @@ enum Counted {
 /// A bit for each document of a segment, gathered when first asked.
 pub struct Set {
     source: Source,
-    words: Vec<u64>,
+    docs: Gathered,
     segment: Segment,
     doc_count: u32,
     cost: u64,
@@ -55,23 +57,12 @@ pub struct Set {
     done: bool,
 }
 
-/// Sets bits of a whole segment.
-struct Words<'a>(&'a mut [u64]);
-
-impl Sink for Words<'_> {
-    #[inline]
-    fn docs(&mut self, docs: &[u32]) {
-        for doc in docs {
-            self.0[*doc as usize / 64] |= 1 << (doc % 64);
-        }
-    }
-}
-
 impl Set {
     /// What `source` gives of a segment's documents, about `cost` of them.
     pub fn new(source: Source, segment: &Segment, cost: u64) -> Self {
         let (segment, doc_count) = (segment.clone(), segment.doc_count());
-        Self { source, words: Vec::new(), segment, doc_count, cost, counted: None, done: false }
+        let docs = Gathered::new(doc_count);
+        Self { source, docs, segment, doc_count, cost, counted: None, done: false }
     }
 
     /// Documents with a point in one of `bounds`.
@@ -96,15 +87,12 @@ impl Set {
         if self.done {
             return true;
         }
-        if self.words.is_empty() {
-            // Whole windows, so that they can be copied without a look at the end.
-            self.words.resize((self.doc_count.div_ceil(WINDOW) * (WINDOW / 64)) as usize, 0);
-        }
+        let (docs, segment) = (&mut self.docs, &self.segment);
         loop {
             let more = match &mut self.source {
                 Source::Points(walks) => match walks.last_mut() {
                     None => Step::Done,
-                    Some(walk) => match walk_points(walk, &mut self.words, &self.segment, turn) {
+                    Some(walk) => match walk_points(walk, docs, segment, turn) {
                         Step::Done => {
                             walks.pop();
                             Step::More
@@ -112,9 +100,9 @@ impl Set {
                         step => step,
                     },
                 },
-                Source::Area(walk) => walk_points(walk, &mut self.words, &self.segment, turn),
-                Source::Lookup(lookup) => lookup.step(&mut self.words, &self.segment, turn),
-                Source::Pattern(walker) => walker.step(&mut self.words, &self.segment, turn),
+                Source::Area(walk) => walk_points(walk, docs, segment, turn),
+                Source::Lookup(lookup) => lookup.step(docs.words(), segment, turn),
+                Source::Pattern(walker) => walker.step(docs.words(), segment, turn),
             };
             match more {
                 // One step at least, however little is left of the turn.
@@ -122,6 +110,7 @@ impl Set {
                 Step::More => {}
                 Step::Wait => return false,
                 Step::Done => {
+                    docs.finish();
                     self.done = true;
                     return true;
                 }
@@ -139,7 +128,7 @@ enum Step {
 
 fn walk_points<R: Region>(
     walk: &mut bkd::Walk<R>,
-    words: &mut [u64],
+    docs: &mut Gathered,
     segment: &Segment,
     turn: &mut Turn<'_>,
 ) -> Step {
@@ -151,7 +140,7 @@ fn walk_points<R: Region>(
         }
     }
     turn.spend(LEAVES_A_STEP * 256);
-    match walk.step(LEAVES_A_STEP, &mut Words(words)) {
+    match walk.step(LEAVES_A_STEP, docs) {
         Ok(bkd::Progress::More) => Step::More,
         Ok(bkd::Progress::Done) => Step::Done,
         Err(error) => {
@@ -191,16 +180,7 @@ impl Filter for Set {
         if !self.done {
             return from;
         }
-        let mut at = from as usize / 64;
-        let mut word = self.words[at] & (u64::MAX << (from % 64));
-        while word == 0 {
-            at += 1;
-            match self.words.get(at) {
-                Some(next) => word = *next,
-                None => return END,
-            }
-        }
-        at as u32 * 64 + word.trailing_zeros()
+        self.docs.next(from)
     }
 
     fn prepare(&mut self, _window: u32, turn: &mut Turn<'_>) -> bool {
@@ -208,11 +188,7 @@ impl Filter for Set {
     }
 
     fn fill(&mut self, window: u32, bits: &mut Bits) {
-        let range = window_range(window, self.doc_count);
-        let words = &self.words[range.start as usize / 64..];
-        for (word, more) in bits.iter_mut().zip(words) {
-            *word |= more;
-        }
+        self.docs.fill(window, bits);
     }
 
     fn prepare_probe(&mut self, _docs: &[u32], turn: &mut Turn<'_>) -> bool {
@@ -221,7 +197,7 @@ impl Filter for Set {
 
     fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
         for (matches, doc) in matches.iter_mut().zip(docs) {
-            *matches = self.words[*doc as usize / 64] >> (doc % 64) & 1 == 1;
+            *matches = self.docs.has(*doc);
         }
     }
 

@@ -27,6 +27,7 @@ impl Plan {
             aggs,
             trouble: Trouble::default(),
             lookups: 0,
+            gathered_bytes: 0,
         })
     }
 }

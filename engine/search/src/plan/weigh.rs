@@ -6,6 +6,7 @@
 //! Elasticsearch's `query_then_fetch`.
 
 mod flag;
+mod gathers;
 
 use std::sync::Arc;
 
@@ -50,8 +51,11 @@ pub struct Plan {
     pub aggs: Option<AggNodes>,
     /// The first fault that a function met while it ran.
     pub trouble: Trouble,
-    /// Terms and columns that are looked into, in each segment.
+    /// Terms and columns that are looked into, in each segment; words at places count thrice.
     pub lookups: usize,
+    /// What the sets of documents take that are gathered before they are filtered by, in the segment where that is
+    /// most.
+    pub gathered_bytes: usize,
 }
 
 /// What aggregations look for.
@@ -419,12 +423,23 @@ pub fn weigh_among(
             Some(AggNodes { filters, query, all })
         }
     };
+    let gathered_bytes = weigher.gathered_bytes.iter().copied().max().unwrap_or(0);
     let (trouble, lookups) = (weigher.trouble, weigher.lookups);
     if !missing.is_empty() {
         return Ok(None);
     }
     let (bound, view) = (Arc::clone(bound), Arc::clone(view));
-    Ok(Some(Arc::new(Plan { bound, view, root, named, sort_filters, aggs, trouble, lookups })))
+    Ok(Some(Arc::new(Plan {
+        bound,
+        view,
+        root,
+        named,
+        sort_filters,
+        aggs,
+        trouble,
+        lookups,
+        gathered_bytes,
+    })))
 }
 
 /// The rule of which documents may be seen meets a shard. `None`: blocks are missing.
@@ -461,6 +476,8 @@ pub(super) struct Weigher<'a> {
     pub(super) judged: bool,
     /// Terms and columns met.
     pub(super) lookups: usize,
+    /// Of each segment, what the sets take that are gathered in it.
+    gathered_bytes: Vec<usize>,
 }
 
 impl<'a> Weigher<'a> {
@@ -486,6 +503,7 @@ impl<'a> Weigher<'a> {
             lives: view.segments.iter().map(|at| at.live.clone()).collect(),
             judged: bound.seen.is_some(),
             lookups: 0,
+            gathered_bytes: vec![0; view.segments.len()],
         }
     }
 }
@@ -537,6 +555,7 @@ impl Weigher<'_> {
             bound::Node::Feature(feature) => self.feature(feature, score)?,
             bound::Node::Near(near) => Node::Near { near: near.clone(), score },
             bound::Node::Inside { field, access, shape } => {
+                self.gathers_any();
                 let (field, access, shape) = (*field, *access, Arc::clone(shape));
                 Node::Inside { field, access, shape, score }
             }
@@ -587,12 +606,14 @@ impl Weigher<'_> {
             }
             bound::Node::Pattern { field, access, pattern } => {
                 let (field, access) = (*field, *access);
+                if access.index {
+                    self.gathers_any();
+                }
                 Node::Pattern { field, access, pattern: Arc::clone(pattern), score }
             }
-            bound::Node::Numbers(numbers) => {
-                Node::Numbers { numbers: Arc::new(numbers.clone()), score }
-            }
+            bound::Node::Numbers(numbers) => self.numbers(Arc::new(numbers.clone()), score),
             bound::Node::Box { field, low, high } => {
+                self.gathers_any();
                 let (low, high) = (Arc::from(&**low), Arc::from(&**high));
                 Node::Box { field: *field, low, high, score }
             }
@@ -661,25 +682,6 @@ impl Weigher<'_> {
             .map(|segment| found.iter().map(|infos| infos[segment]).collect())
             .collect();
         Ok(Node::Phrase { phrase: Arc::new(phrase.clone()), infos, weight })
-    }
-
-    fn terms(
-        &mut self,
-        field: FieldNo,
-        access: Access,
-        terms: &Arc<[Box<[u8]>]>,
-        score: f32,
-    ) -> segment::Result<Node> {
-        if !access.index || terms.len() > TERMS_APART_MAX {
-            return Ok(Node::Terms { field, access, terms: Arc::clone(terms), score });
-        }
-        let mut infos = vec![Vec::new(); self.view.segments.len()];
-        for term in &**terms {
-            for (infos, info) in infos.iter_mut().zip(self.find(field, term)?) {
-                infos.extend(info);
-            }
-        }
-        Ok(Node::FewTerms { field, infos, score })
     }
 
     fn exists(&mut self, ways: &[Presence], score: f32) -> segment::Result<Node> {

@@ -18,7 +18,7 @@ impl Weigher<'_> {
         };
         let numbers = Arc::new(numbers);
         if !scored {
-            return Ok(Node::Numbers { numbers, score: boost });
+            return Ok(self.numbers(numbers, boost));
         }
         let mut stats = FieldStats::default();
         let mut freq = 0;
@@ -51,6 +51,6 @@ impl Weigher<'_> {
         let stats = self.stats_among(field, stats);
         let weight = self.term_weight(field, boost, count, stats, false);
         let score = weight.score(1.0, weight.inverse(NO_NORM));
-        Ok(Node::Numbers { numbers, score })
+        Ok(self.numbers(numbers, score))
     }
 }
