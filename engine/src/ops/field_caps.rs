@@ -241,11 +241,11 @@ impl<E: Env> Core<E> {
                 Err(error) => return Err(told(error)),
             };
             block::check(&index, Level::Read)?;
-            // Whoever may not search it by its own name asks for what it sees by the other.
-            if !gate.sees(SEARCH, &index.name)
-                && let Some(other) = one.via.into_iter().find(|name| *name != *index.name)
-            {
-                names.insert(index.uuid, other);
+            // Whoever does not see all of it by its own name asks for what it sees by those that led here.
+            let is_whole = |kind: &Limits| kind.filter.is_none() && kind.fields.is_none();
+            let sees_all = limits.each().iter().all(is_whole) && gate.sees(SEARCH, &index.name);
+            if !sees_all && !one.via.is_empty() {
+                names.insert(index.uuid, one.via.join(","));
             }
             indices.push((index, limits));
         }
@@ -254,8 +254,8 @@ impl<E: Env> Core<E> {
         if let Some(filter) = &call.index_filter {
             let mut kept = Vec::new();
             for (index, limits) in indices {
-                let by_name = names.get(&index.uuid).map_or(&*index.name, String::as_str);
-                if self.may_match(gate, (&index.name, by_name), filter).await? {
+                let by_names = names.get(&index.uuid).map_or(&*index.name, String::as_str);
+                if self.may_match(gate, (&index.name, by_names), filter).await? {
                     kept.push((index, limits));
                 }
             }
@@ -368,14 +368,14 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    /// May a document of the index match? It is asked for by the name by which the caller may see it.
+    /// May a document of the index match? It is asked for by the names by which the caller sees it.
     async fn may_match(
         self: &Rc<Self>,
         gate: &dyn Gate,
-        (index, by_name): (&str, &str),
+        (index, by_names): (&str, &str),
         filter: &Value,
     ) -> Result<bool> {
-        let query = match index == by_name {
+        let query = match index == by_names {
             true => filter.clone(),
             false => {
                 json::json!({"bool": {"filter": [(filter.clone()), {"term": {"_index": index}}]}})
@@ -384,7 +384,7 @@ impl<E: Env> Core<E> {
         let mut body = Object::new();
         body.insert("query", query);
         let search = SearchCall {
-            indices: by_name.to_owned(),
+            indices: by_names.to_owned(),
             body: Bytes::from(json::to_string(&Value::Object(body)).into_bytes()),
             ..SearchCall::default()
         };

@@ -105,6 +105,23 @@ fn a_filter_of_field_caps_is_asked_by_the_name_that_opens() {
             let expected = if is_kept { json!(["i"]) } else { json!([]) };
             assert_eq!(at(&found, &["indices"]), &expected, "{name}: {value}");
         }
+        // All names that lead there count together, and what is seen by its own does not.
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/i/_alias/one", r#"{"filter":{"term":{"a":1}}}"#).await;
+        be(
+            &mut client,
+            "own",
+            &[("one", None), ("few", None), ("i", Some(json!({"term": {"a": 0}})))],
+        )
+        .await;
+        for (names, value, is_kept) in
+            [("one,few", 1, true), ("one,few", 2, true), ("one,few", 0, false), ("i", 0, true)]
+        {
+            let body = format!("{{\"index_filter\":{{\"term\":{{\"a\":{value}}}}}}}");
+            let found = client.good("POST", &format!("/{names}/_field_caps?fields=a"), &body).await;
+            let expected = if is_kept { json!(["i"]) } else { json!([]) };
+            assert_eq!(at(&found, &["indices"]), &expected, "{names}: {value}");
+        }
     });
 }
 

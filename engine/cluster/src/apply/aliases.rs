@@ -75,12 +75,11 @@ fn remove_any<'a>(
     names: &[String],
     lists: &mut BTreeMap<[u8; 16], BTreeMap<Arc<str>, Alias>>,
 ) -> bool {
-    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let mut removed = false;
     for index in indices {
-        for alias in index.aliases.keys().filter(|alias| names.contains(&***alias)) {
+        for alias in names.iter().filter(|name| index.aliases.contains_key(name.as_str())) {
             let list = lists.entry(index.uuid).or_insert_with(|| (*index.aliases).clone());
-            list.remove(alias);
+            list.remove(alias.as_str());
             removed = true;
         }
     }
