@@ -380,19 +380,28 @@ fn patterns_of_a_removal_are_no_more_than_can_be_compared() {
             ..named(&|at| format!("x{at}"), 3_000)
         };
         core.update_aliases(&Everything, &[add]).await.expect("good aliases");
-        let many = named(&|at| format!("*{at}*y"), 3_000);
+        let many = named(&|at| format!("*{at}*y"), 9_000);
         let refused = core.update_aliases(&Everything, &[many]).await.expect_err("too many");
         assert_eq!(refused.status, 400);
         assert_eq!(
             refused.reason,
-            "the action has [3000] patterns and names of aliases, more than can be compared with all \
+            "the action has [9000] patterns and names of aliases, more than can be compared with all \
              aliases that it may mean"
         );
         // One after the other they are as many.
-        let single = |at: usize| named(&|_| format!("*{at}*y"), 1);
+        let single = |at: usize| named(&|_| format!("*{at}*{}y", "z".repeat(400)), 1);
         let many: Vec<AliasRequest> = (0..3_000).map(single).collect();
         let refused = core.update_aliases(&Everything, &many).await.expect_err("too many");
         assert!(refused.reason.starts_with("the action has [1] patterns"), "{}", refused.reason);
+        // So are actions that each mean many indices: each index counts once for each.
+        for at in 0..40 {
+            let index = format!("m{at}");
+            fill(core, &index, 1).await;
+        }
+        let each = |_| AliasRequest { indices: vec!["m*".into()], ..named(&|at| format!("n{at}"), 1) };
+        let many: Vec<AliasRequest> = (0..7_000).map(each).collect();
+        let refused = core.update_aliases(&Everything, &many).await.expect_err("too many");
+        assert!(refused.reason.contains("than one request may ([262144])"), "{}", refused.reason);
         // Names are few however many they are; so are patterns of as many aliases as one has.
         let all = named(&|at| format!("x{at}"), 3_000);
         let some = named(&|at| format!("x{at}*"), 100);

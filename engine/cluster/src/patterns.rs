@@ -40,6 +40,13 @@ impl Cost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps(usize);
 
+impl Steps {
+    /// So many.
+    pub const fn new(most: usize) -> Self {
+        Self(most)
+    }
+}
+
 impl Default for Steps {
     fn default() -> Self {
         Self(STEPS_MAX)

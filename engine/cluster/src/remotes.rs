@@ -3,10 +3,13 @@
 //! There are none, so nothing reads them; who sets them is told what is wrong all the same. That is asked of what is
 //! set newly, never of what a log says: older ones hold any name and value below this family.
 
+use std::collections::BTreeSet;
+
 use json::Value;
 
 use crate::cluster_settings::Layer;
 use crate::error::{Error, Result};
+use crate::patterns::{Cost, Steps};
 use crate::settings::{check_as, host};
 use crate::settings_table::Type;
 
@@ -41,6 +44,15 @@ const OF_NODE: [&str; 3] = ["connections_per_cluster", "initial_connect_timeout"
 pub fn check(title: &str, held: &Layer, update: &Layer) -> Result<()> {
     let mut after: Layer =
         of_family(held).map(|(name, value)| (name.clone(), value.clone())).collect();
+    let patterns = of_family(update).filter(|(name, value)| value.is_null() && name.contains('*'));
+    let cost = Cost::of(patterns.map(|(name, _)| name.as_str()));
+    let mut steps = Steps::default();
+    // What is set comes under the patterns behind it, too.
+    let mut names = after.keys().chain(of_family(update).map(|(name, _)| name));
+    if !names.all(|name| steps.spend(cost.steps(name))) {
+        // The change is refused for it (`admit`).
+        return Ok(());
+    }
     for (name, value) in of_family(update) {
         match value {
             Value::Null if name.contains('*') => {
@@ -59,8 +71,9 @@ pub fn check(title: &str, held: &Layer, update: &Layer) -> Result<()> {
     fn name_of(name: &str) -> Option<&str> {
         cluster_of(name).map(|(cluster, _)| cluster)
     }
-    let named = |name: &str| of_family(update).any(|(other, _)| name_of(other) == name_of(name));
-    after.keys().filter(|name| named(name)).try_for_each(|name| check_mode(&after, name))
+    let named: BTreeSet<&str> = of_family(update).filter_map(|(name, _)| name_of(name)).collect();
+    let is_named = |name: &&String| name_of(name).is_some_and(|cluster| named.contains(cluster));
+    after.keys().filter(is_named).try_for_each(|name| check_mode(&after, name))
 }
 
 fn of_family(layer: &Layer) -> impl Iterator<Item = (&String, &Value)> {

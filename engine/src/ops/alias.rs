@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::hash::Set;
-use cluster::patterns::{Cost, Steps};
+use cluster::patterns::{Cost, STEPS_MAX, Steps};
 use cluster::{Alias, AliasAction, Command, Index, State};
 use env::{Env, Spawn};
 use json::Value;
@@ -22,6 +22,13 @@ use crate::index::resolve::{Call, matches};
 
 /// What the gate is asked of who looks at aliases.
 const LOOK: &str = "indices:admin/aliases/get";
+
+/// What an index counts for in each action that means it, and in each alias that is added to it: it stands in the log
+/// of the cluster's state so often.
+const STEPS_OF_PAIR: usize = 2048;
+
+/// Steps of one request: some hundred milliseconds, between which others have their turn.
+const STEPS_OF_REQUEST: usize = 8 * STEPS_MAX;
 
 /// Patterns that are compared with a name before others have their turn.
 const NAMES_AT_ONCE: usize = 512;
@@ -131,11 +138,23 @@ impl<E: Env> Core<E> {
         let mut actions = Vec::new();
         let mut results = Vec::with_capacity(requests.len());
         let mut does_any = false;
-        let mut steps = Steps::default();
+        let mut steps = Steps::new(STEPS_OF_REQUEST);
         let mut concerned: Vec<Vec<Reached>> = Vec::with_capacity(requests.len());
         for request in requests {
             self.env.spawn().yield_if_needed().await;
-            concerned.push(self.concerned(gate, request).await?);
+            let indices = self.concerned(gate, request).await?;
+            let names = match request.change {
+                AliasChange::Add { .. } => request.aliases.len(),
+                AliasChange::Remove { .. } | AliasChange::RemoveIndex => 1,
+            };
+            let pairs = indices.len().saturating_mul(names);
+            if !steps.spend(pairs.saturating_mul(STEPS_OF_PAIR)) {
+                return Err(Error::illegal_argument(format!(
+                    "the actions name more pairs of an index and an alias than one request may ([{}])",
+                    STEPS_OF_REQUEST / STEPS_OF_PAIR
+                )));
+            }
+            concerned.push(indices);
         }
         let touched = concerned.iter().flatten().map(|one| &*one.index);
         let names = touched.clone().map(|index| &*index.name);
@@ -287,8 +306,21 @@ impl<E: Env> Core<E> {
             }
             return Ok((removed.into_iter().collect(), found));
         }
+        // What nothing says of is there is no fault of the caller's, so it is passed over where it is not
+        // granted, and nobody is told what was lacking.
+        let state = self.state();
+        let own = || indices.iter().flat_map(|index| index.aliases.keys()).map(|alias| &**alias);
+        let others = || {
+            let written = names.iter().filter(|name| is_literal(name));
+            state
+                .aliases
+                .keys()
+                .map(|alias| &**alias)
+                .chain(added.iter().chain(written).map(String::as_str))
+        };
         let cost = Cost::of(names.iter().map(String::as_str));
-        let mut fits = async |alias: &str| {
+        for (at, alias) in own().chain(others()).enumerate() {
+            spawn.yield_at(at).await;
             if !steps.spend(cost.steps(alias)) {
                 return Err(Error::illegal_argument(format!(
                     "the action has [{}] patterns and names of aliases, more than can be compared with all \
@@ -296,28 +328,25 @@ impl<E: Env> Core<E> {
                     names.len()
                 )));
             }
+        }
+        let fits = async |alias: &str| {
             let mut fits = names.is_empty();
             for names in names.chunks(NAMES_AT_ONCE) {
                 spawn.yield_if_needed().await;
                 fits = still_fits(names, alias, fits);
             }
-            Ok(fits)
+            fits
         };
-        for alias in indices.iter().flat_map(|index| index.aliases.keys()) {
+        for alias in own() {
             spawn.yield_if_needed().await;
-            if !removed.contains(&**alias) && fits(alias).await? && gate.sees(ACTION, alias) {
+            if !removed.contains(alias) && fits(alias).await && gate.sees(ACTION, alias) {
                 removed.insert(alias.to_string());
             }
         }
         let found = !removed.is_empty();
-        // What nothing says of is there is no fault of the caller's, so it is passed over where it is not
-        // granted, and nobody is told what was lacking.
-        let state = self.state();
-        let there = state.aliases.keys().map(|alias| &**alias);
-        let written = names.iter().filter(|name| is_literal(name));
-        for alias in there.chain(added.iter().chain(written).map(String::as_str)) {
+        for alias in others() {
             spawn.yield_if_needed().await;
-            if !removed.contains(alias) && fits(alias).await? && gate.sees(ACTION, alias) {
+            if !removed.contains(alias) && fits(alias).await && gate.sees(ACTION, alias) {
                 removed.insert(alias.to_owned());
             }
         }

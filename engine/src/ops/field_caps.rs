@@ -159,6 +159,9 @@ const STEP_BYTES: usize = 128 << 10;
 /// taken before.
 const FIELDS_PAID: usize = 32;
 
+/// More patterns are long for one field.
+const PATTERNS_FEW: usize = 16;
+
 /// More fields go elsewhere at their end: see [`env::leftovers`].
 const FIELDS_HERE: usize = 256;
 
@@ -243,7 +246,10 @@ impl<E: Env> Core<E> {
             block::check(&index, Level::Read)?;
             // Whoever does not see all of it by its own name asks for what it sees by those that led here.
             let is_whole = |kind: &Limits| kind.filter.is_none() && kind.fields.is_none();
-            let sees_all = limits.each().iter().all(is_whole) && gate.sees(SEARCH, &index.name);
+            let are_whole = |limits: &Limits| limits.each().iter().all(is_whole);
+            let sees_all = are_whole(&limits)
+                && gate.sees(SEARCH, &index.name)
+                && gate.index(SEARCH, &index.name).is_ok_and(|own| are_whole(&own));
             if !sees_all && !one.via.is_empty() {
                 names.insert(index.uuid, one.via.join(","));
             }
@@ -326,7 +332,10 @@ impl<E: Env> Core<E> {
                 if at % FIELDS_PAID == 0 {
                     found.pay(self)?;
                 }
-                self.env.spawn().yield_at(at).await;
+                match call.fields.len() <= PATTERNS_FEW {
+                    true => self.env.spawn().yield_at(at).await,
+                    false => self.env.spawn().yield_if_needed().await,
+                }
                 let kind = family(field);
                 // Another name of a field is a name of its own.
                 let is_seen = visible(name) && visible(&field.path);
@@ -359,6 +368,7 @@ impl<E: Env> Core<E> {
         }
         if filters.metadata != Some(false) {
             for (name, kind, searchable, aggregatable) in METADATA {
+                self.env.spawn().yield_if_needed().await;
                 if wanted(name) && filters.allows(kind) && !found.has(name) {
                     let own = Seen { metadata_field: true, ..Seen::of(kind) };
                     found.take(name, Seen { searchable, aggregatable, ..own });

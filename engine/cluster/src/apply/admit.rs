@@ -159,7 +159,7 @@ fn lists_are_addresses(settings: &Value) -> Result<()> {
 /// Can the patterns of settings that are taken back be compared with the names of those that are set, in good
 /// time?
 fn taken_back_are_few<'s>(
-    update: &BTreeMap<String, Value>,
+    update: &'s BTreeMap<String, Value>,
     held: impl Iterator<Item = &'s str>,
 ) -> Result<()> {
     let patterns = update.iter().filter(|(name, value)| value.is_null() && name.contains('*'));
@@ -168,7 +168,8 @@ fn taken_back_are_few<'s>(
         return Ok(());
     }
     let (cost, mut steps) = (Cost::of(patterns.iter().copied()), Steps::default());
-    for name in held {
+    // What is set by the same change comes under the patterns behind it, too.
+    for name in held.chain(update.keys().map(String::as_str)) {
         if !steps.spend(cost.steps(name)) {
             return Err(Error::argument(format!(
                 "the request has [{}] patterns of settings to take back, more than can be compared with the \
