@@ -153,6 +153,9 @@ pub fn service_token(account: &str, name: &str, secret: &str) -> String {
     STANDARD.encode(bytes)
 }
 
+/// How long the ids of API keys are: fifteen random bytes.
+const API_KEY_ID_LEN: usize = 20;
+
 /// Who bears this API key.
 pub(super) fn api_key<E: Env>(inner: &Inner<E>, encoded: &str) -> Result<Principal, AuthError> {
     let unknown = |detail: String| AuthError::Unknown {
@@ -166,7 +169,9 @@ pub(super) fn api_key<E: Env>(inner: &Inner<E>, encoded: &str) -> Result<Princip
     let state = inner.now();
     let Some(key) = state.keys.get(id) else {
         crate::record::key::Salted::nobody().is(secret.as_bytes());
-        return Err(unknown(format!("unable to find apikey with id {id}")));
+        // Who sends a key's secret in the place of its id is not told by it.
+        let shown = if id.len() == API_KEY_ID_LEN { id } else { "of another form" };
+        return Err(unknown(format!("unable to find apikey with id {shown}")));
     };
     if !key.secret.is(secret.as_bytes()) {
         return Err(unknown(format!("invalid credentials for API key [{id}]")));

@@ -372,7 +372,12 @@ impl<E: Env> Core<E> {
                 reply.send(());
             }
             ContextCall::Close { ids, owner, kind, reply } => {
-                let before = contexts.open.len();
+                // Counted as there: each of its shards has one.
+                let count = |context: &Context| context.shards.len();
+                let sum = |contexts: &Contexts| {
+                    contexts.open.values().map(|entry| count(&entry.context)).sum::<usize>()
+                };
+                let before = sum(&contexts);
                 match ids {
                     Some(ids) => {
                         for id in ids {
@@ -395,7 +400,7 @@ impl<E: Env> Core<E> {
                         entry.context.kind != kind || !is_theirs
                     }),
                 }
-                let closed = before - contexts.open.len();
+                let closed = before - sum(&contexts);
                 drop(contexts);
                 reply.send(closed);
             }

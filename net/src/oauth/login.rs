@@ -54,7 +54,9 @@ pub fn pending<E: Env>(
     // Its client may have been suspended since, or have lost the address to which it would lead.
     let client = state.client(&pending.client).filter(|client| client.is_approved());
     let is_open = client.is_some_and(|client| ask::may_lead_to(client, &pending.redirect));
-    (is_ours && is_open).then(|| Arc::clone(pending))
+    // A handle is used up by the first decision, whichever tab makes it.
+    let is_spent = pending.handle.is_some_and(|handle| !state.pushed.contains(&handle));
+    (is_ours && is_open && !is_spent).then(|| Arc::clone(pending))
 }
 
 /// The form; a browser without an anchor gets one.
