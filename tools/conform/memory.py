@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -77,8 +78,12 @@ class Wire:
 
 def reason(status, body):
     """The type of an error, that of its cause where it has one."""
-    if status < 400 or not body.startswith(b"{"):
+    if status < 400:
         return ""
+    if not body.startswith(b"{"):
+        # As text, YAML, CBOR: the first name of an error, which is that of the cause.
+        kind = re.search(rb"\w+_exception", body)
+        return kind[0].decode() if kind else ""
     error = json.loads(body).get("error", {})
     if isinstance(error, str):
         return error

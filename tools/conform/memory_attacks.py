@@ -508,7 +508,7 @@ def long_keys(run):
     return found
 
 
-def long_lists(run):
+def long_notes(run):
     """Templates, roles and mappings of roles with much noted on them, shown to many at once."""
     note = {f"k{n}": "x" * 1_000 for n in range(400)}
     role = {"cluster": ["monitor"], "metadata": note}
@@ -534,12 +534,10 @@ def long_lists(run):
     return found
 
 
-def many_requests_unread(run):
-    """Searches one behind the other on each of 400 connections, which read nothing."""
-    page = json.dumps({"query": {"match": {"text": "word1 word2"}}, "size": 100})
-    clauses = '{"query":{"bool":{"should":[' + '{"term":{"n":1}},' * 3_000 + '{"term":{"n":2}}]}}}'
+def unread(run, requests):
+    """Requests (body, times) one behind the other on each of 400 connections, in turns, which read nothing."""
     head = f"POST /big/_search HTTP/1.1\r\nHost: h\r\nAuthorization: {run.keys['attacker']}\r\nContent-Type: application/json\r\n"
-    pages, dear = ((f"{head}Content-Length: {len(body)}\r\n\r\n{body}" * times).encode() for body, times in ((page, 2_000), (clauses, 60)))
+    texts = [(f"{head}Content-Length: {len(body)}\r\n\r\n{body}" * times).encode() for body, times in requests]
     lines = []
     for number in range(400):
         try:
@@ -547,7 +545,7 @@ def many_requests_unread(run):
         except OSError:
             break
         line.setblocking(False)
-        lines.append([line, pages if number % 2 else dear, 0])
+        lines.append([line, texts[number % len(texts)], 0])
     end = time.monotonic() + 10
     while time.monotonic() < end:
         for one in lines:
@@ -562,8 +560,22 @@ def many_requests_unread(run):
     return Counter()
 
 
+CLAUSES = '{"query":{"bool":{"should":[' + '{"term":{"n":1}},' * 3_000 + '{"term":{"n":2}}]}}}'
+
+
+def many_requests_unread(run):
+    """Searches for pages, and by clauses."""
+    page = json.dumps({"query": {"match": {"text": "word1 word2"}}, "size": 100})
+    return unread(run, [(CLAUSES, 60), (page, 2_000)])
+
+
+def many_clauses_unread(run):
+    """Searches by three thousand clauses on numbers alone."""
+    return unread(run, [(CLAUSES, 60)])
+
+
 ALL = {
     name.replace("_", " "): attack
     for name, attack in list(globals().items())
-    if callable(attack) and getattr(attack, "__module__", None) == __name__ and name not in ("Answer", "spread", "inner", "told", "search")
+    if callable(attack) and getattr(attack, "__module__", None) == __name__ and name not in ("Answer", "spread", "inner", "told", "search", "unread")
 }
