@@ -53,8 +53,7 @@ pub struct Plan {
     pub trouble: Trouble,
     /// Terms and columns that are looked into, in each segment; words at places count thrice.
     pub lookups: usize,
-    /// What the sets of documents take that are gathered before they are filtered by, in the segment where that is
-    /// most.
+    /// What sets of documents take that are gathered, in the segment where that is most.
     pub gathered_bytes: usize,
 }
 
@@ -476,7 +475,7 @@ pub(super) struct Weigher<'a> {
     pub(super) judged: bool,
     /// Terms and columns met.
     pub(super) lookups: usize,
-    /// Of each segment, what the sets take that are gathered in it.
+    /// What sets take that are gathered, by segment.
     gathered_bytes: Vec<usize>,
 }
 
