@@ -108,8 +108,9 @@ impl Sink for Gathered {
         if self.words.is_empty() && self.few.len() + docs.len() <= few_max(self.doc_count) {
             return self.few.extend_from_slice(docs);
         }
+        let words = self.words();
         for doc in docs {
-            self.words()[*doc as usize / 64] |= 1 << (doc % 64);
+            words[*doc as usize / 64] |= 1 << (doc % 64);
         }
     }
 }
