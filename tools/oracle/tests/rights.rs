@@ -49,6 +49,7 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
             "/{index}/_close",
             "/_open",
             "/{index}/_open",
+            "/{index}/_unfreeze",
             "/{index}/_block/{block}",
             "/{index}/_rollover",
             "/{index}/_rollover/{new_index}",
