@@ -45,21 +45,19 @@ impl Steps {
     pub const fn new(most: usize) -> Self {
         Self(most)
     }
-}
 
-impl Default for Steps {
-    fn default() -> Self {
-        Self(STEPS_MAX)
-    }
-}
-
-impl Steps {
     /// Counts `steps`; false where they are more than are left.
     #[must_use]
     pub const fn spend(&mut self, steps: usize) -> bool {
         let is_enough = steps <= self.0;
         self.0 = self.0.saturating_sub(steps);
         is_enough
+    }
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self::new(STEPS_MAX)
     }
 }
 
