@@ -390,7 +390,7 @@ async fn give<E: Env>(
     let state = visit.state();
     let now = visit.now();
     let user = &signed_in.user;
-    let is_ticked = is_more_than_time(&scopes, &pending.scopes) || !details.is_empty();
+    let is_ticked = ask::is_more_than_time(&scopes, &pending.scopes) || !details.is_empty();
     let (scopes, details) = within_reach(visit, user, scopes, details);
     if !is_ticked || (scopes.is_empty() && details.is_empty()) {
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
@@ -503,12 +503,6 @@ pub async fn deny<E: Env>(
         Err(authz::Error::Gone | authz::Error::Lapsed) => visit.dead_request(),
         Err(_) => visit.down(),
     }
-}
-
-/// Is anything ticked but to keep access for longer, where something else was asked for? To keep nothing is nothing.
-pub fn is_more_than_time(ticked: &[String], asked: &[String]) -> bool {
-    let is_time = |scopes: &[String]| scopes.iter().all(|scope| scope == scope::OFFLINE);
-    !is_time(ticked) || (!ticked.is_empty() && is_time(asked))
 }
 
 /// How far what an owner holds today reaches.

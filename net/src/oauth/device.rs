@@ -105,9 +105,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter(|asked| form.all("scope").any(|one| one == asked.as_str()))
         .cloned()
         .collect();
-    let is_ticked = decision
-        && !scope::stored(&ticked).is_empty()
-        && authorize::is_more_than_time(&ticked, &asked);
+    let is_ticked =
+        decision && !scope::stored(&ticked).is_empty() && ask::is_more_than_time(&ticked, &asked);
     // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
     let (given, _) = authorize::within_reach(visit, &signed_in.user, ticked, Vec::new());
     let allowed = is_ticked && !given.is_empty();

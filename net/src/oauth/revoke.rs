@@ -10,6 +10,7 @@ use authz::token::text::Kind;
 use env::Env;
 use json::{Value, Writer};
 
+use super::ask;
 use super::client_auth::{self, Tally, basic};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
@@ -228,9 +229,14 @@ fn write<E: Env>(
     asker: &Asker,
 ) {
     let Active { grant, user, kind, begun_s, end_s } = active;
+    // What its client may have no more opens nothing here, and may open nothing elsewhere.
+    let client = grant.client.as_deref().and_then(|id| visit.state().client(id).cloned());
+    let (scopes, details) = client
+        .map(|client| ask::cut_all(&client, &grant.scopes, &grant.details))
+        .unwrap_or_default();
     let mut writer = Writer::new(body);
     writer.begin_object().field_bool("active", true);
-    writer.field_str("scope", &grant.scopes.join(" "));
+    writer.field_str("scope", &scopes.join(" "));
     if let Some(client) = &grant.client {
         writer.field_str("client_id", client);
     }
@@ -245,8 +251,8 @@ fn write<E: Env>(
     writer.key("iat").u64(*begun_s).key("nbf").u64(*begun_s);
     writer.field_str("aud", visit.settings.resource()).field_str("iss", &visit.settings.issuer);
     writer.field_str("jti", &visit.keys().token_name(token));
-    if !grant.details.is_empty() {
-        writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
+    if !details.is_empty() {
+        writer.key("authorization_details").value(&Value::Array(details));
     }
     writer.end_object();
 }

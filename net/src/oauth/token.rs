@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authz::command::Waiting;
-use authz::oauth::{details, scope};
+use authz::oauth::scope;
 use authz::record::client::{ApplicationType, Client};
-use authz::record::grant::{Code, Grant, GrantKind};
+use authz::record::grant::{Code, Device, DeviceState, Grant, GrantKind};
 use authz::record::proof::Proof;
 use authz::token::Content;
 use authz::token::text::Kind;
@@ -20,7 +20,7 @@ use env::Env;
 use json::{Value, Writer};
 
 use super::ask;
-use super::authorize::{is_more_than_time, within_reach};
+use super::authorize::within_reach;
 use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
@@ -167,8 +167,8 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
         noted(visit, "code_redeemed", &grant, form.text("code"));
     }
     // Its owner, or who lent the account, has just been asked.
-    let scopes = lying_within(&client.client, &grant);
-    Ok(tokens(visit, &grant, serial, &grant, "token_issued", &scopes))
+    let left = ask::cut_all(&client.client, &grant.scopes, &grant.details);
+    Ok(tokens(visit, &grant, serial, &grant, "token_issued", left))
 }
 
 /// Is there what a grant is asked for with?
@@ -210,11 +210,13 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
     let is_bare = |known: &Arc<Code>| {
         known.challenge.is_none() && ask::needs_challenge(settings, &client.client)
     };
-    // Whoever has the address now may have got the code.
+    // Whoever has the address now may have got the code; and a token for nothing is none.
     let is_lost = |known: &Arc<Code>| {
         known.client == client.id
             && known.spent.is_none()
-            && (!ask::may_lead_to(&client.client, &known.redirect) || is_bare(known))
+            && (!ask::may_lead_to(&client.client, &known.redirect)
+                || is_bare(known)
+                || is_nothing(&ask::cut_all(&client.client, &known.scopes, &known.details)))
     };
     if known.as_ref().is_some_and(is_lost) {
         return Err(refused(visit, client, &authz::Error::InvalidGrant, &tried));
@@ -324,8 +326,8 @@ async fn refresh<E: Env>(
     const SCOPE: Fail =
         Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
     // What the client may have no more is as if it had not been granted.
-    let left = ask::cut(&client.client, &known.scopes);
-    if known.details.is_empty() && !is_more_than_time(&left, &known.scopes) {
+    let (left, details) = ask::cut_all(&client.client, &known.scopes, &known.details);
+    if left.is_empty() && details.is_empty() {
         return Err(SCOPE);
     }
     let wanted = match form.first("scope") {
@@ -355,8 +357,8 @@ async fn refresh<E: Env>(
         None => Arc::clone(&grant),
         Some(parent) => visit.state().grant(parent).cloned().ok_or(Fail::grant())?,
     };
-    let scopes = held(visit, &client.client, &grant);
-    Ok(tokens(visit, &grant, serial, &family, "token_refreshed", &scopes))
+    let left = held(visit, &client.client, &grant);
+    Ok(tokens(visit, &grant, serial, &family, "token_refreshed", left))
 }
 
 /// A client that acts for itself.
@@ -435,8 +437,19 @@ async fn device<E: Env>(
     let code = form.first("device_code").ok_or(DEVICE_MISSING)?;
     check_resources(visit, form)?;
     let settings = visit.settings;
+    let id = visit.hash("device code", code);
+    // As with a code: what was allowed may lie beyond the client's ceiling by now.
+    let is_lost = |known: &Arc<Device>| {
+        known.client == client.id
+            && known.state == DeviceState::Allowed
+            && visit.now() < known.end
+            && is_nothing(&ask::cut_all(&client.client, &known.scopes, &[]))
+    };
+    if visit.state().devices.get(&id).is_some_and(is_lost) {
+        return Err(Fail::grant());
+    }
     let command = Command::PollDevice {
-        id: visit.hash("device code", code),
+        id,
         client: client.id.clone(),
         refreshes: client.client.may("refresh_token"),
         idle: settings.refresh_idle,
@@ -465,20 +478,22 @@ pub fn opened<E: Env>(visit: &Visit<'_, E>, token: &str, kind: Kind) -> Option<C
     }
 }
 
-/// The scopes of a grant as far as its client may still have them; all of them where nothing is left.
-fn lying_within(client: &Client, grant: &Grant) -> Vec<String> {
-    let left = ask::cut(client, &grant.scopes);
-    if left.is_empty() && grant.details.is_empty() { grant.scopes.clone() } else { left }
+/// Scopes and entries of details.
+type Given = (Vec<String>, Vec<Value>);
+
+fn is_nothing((scopes, details): &Given) -> bool {
+    scopes.is_empty() && details.is_empty()
 }
 
-/// Those of them of which the owner holds a part today; all of them where nothing is left, for a role may come back
-/// (oauth.md, section 24).
-fn held<E: Env>(visit: &Visit<'_, E>, client: &Client, grant: &Grant) -> Vec<String> {
-    let granted = || lying_within(client, grant);
+/// The scopes of a grant within its client's ceiling of which the owner holds a part today; all of them where nothing
+/// is left, for a role may come back (oauth.md, section 24). And the entries within that ceiling.
+fn held<E: Env>(visit: &Visit<'_, E>, client: &Client, grant: &Grant) -> Given {
+    let granted = ask::cut_all(client, &grant.scopes, &grant.details);
     let state = visit.state();
-    let Some(owner) = state.user(&grant.user) else { return granted() };
-    let (left, details) = within_reach(visit, owner, granted(), grant.details.clone());
-    if left.is_empty() && details.is_empty() { granted() } else { left }
+    let Some(owner) = state.user(&grant.user) else { return granted };
+    let (scopes, details) = granted.clone();
+    let left = within_reach(visit, owner, scopes, details);
+    if is_nothing(&left) { granted } else { (left.0, granted.1) }
 }
 
 /// The answer with the tokens of a grant.
@@ -488,7 +503,7 @@ fn tokens<E: Env>(
     serial: u32,
     family: &Grant,
     event: &str,
-    scopes: &[String],
+    (scopes, details): Given,
 ) -> Reply {
     let now = visit.now();
     let end = (now + visit.settings.access_token).min(family.absolute_end);
@@ -506,13 +521,8 @@ fn tokens<E: Env>(
         writer.field_str("refresh_token", &visit.keys().write(Kind::Refresh, &sealed));
     }
     writer.field_str("scope", &scopes.join(" "));
-    if !grant.details.is_empty() {
-        writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
-        debug_assert!(
-            grant.details.iter().all(|entry| entry.get("type").is_some()),
-            "{}",
-            details::INDEX_ACCESS
-        );
+    if !details.is_empty() {
+        writer.key("authorization_details").value(&Value::Array(details));
     }
     writer.end_object();
     answer(200, body)

@@ -31,6 +31,7 @@ impl Stage {
         }
         let body = json!({"client_name": "App", "owner": "dev", "redirect_uris": [CALLBACK],
             "scope": scope, "default_scope": scope,
+            "authorization_details_types": ["index_access"],
             "grant_types": ["authorization_code", "refresh_token", DEVICE]});
         let made = client.good("POST", "/_oauth/client", &json::to_string(&body)).await;
         let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
@@ -211,5 +212,82 @@ fn what_lies_beyond_the_ceiling_is_as_if_it_had_not_been_granted() {
         form.push(("user_code".into(), word(&device, "user_code")));
         let page = browser.post(&mut client, "/device", &form).await;
         assert_eq!(page.status, 400, "{}", page.text());
+    });
+}
+
+/// A code, and a device that was allowed, were worth a token with all that had been granted, though its client might
+/// have nothing of it any more; introspection told other servers of it.
+#[test]
+fn what_lies_wholly_beyond_the_ceiling_is_worth_no_token() {
+    with_oauth(|mut client| async move {
+        let (reads, elsewhere) = ("index:a-*:read", "index:b-1:read");
+        let mut stage = Stage::new(&mut client, &format!("{reads} offline_access")).await;
+        let both = [reads, "offline_access"];
+        let exchange = |code: &str| format!("&grant_type=authorization_code&code={code}");
+        let entry = |index: &str| json!({"type": "index_access", "indices": [(index)], "actions": ["read"]});
+        let entries = escaped(&json::to_string(&json!([(entry("a-1")), (entry("a-2"))])));
+        let with_entries = format!("&authorization_details={entries}");
+        let mut codes = Vec::new();
+        let mut tokens = Vec::new();
+        for more in ["", &with_entries] {
+            for list in [&mut codes, &mut tokens] {
+                let (mut browser, _, page) = stage.page(&mut client, more).await;
+                let mut form = fields(&page, "/consent");
+                form.extend(both.iter().map(|one| ("scope".to_owned(), (*one).to_owned())));
+                form.extend(["0", "1"].map(|at| ("detail".to_owned(), at.to_owned())));
+                form.push(("decision".into(), "allow".into()));
+                list.push(code_in(&browser.post(&mut client, "/consent", &form).await));
+            }
+        }
+        for code in &mut tokens {
+            let told = stage.post(&mut client, "/token", &exchange(code)).await;
+            *code = word(&told, "access_token");
+        }
+        let device = stage.post(&mut client, "/device_authorization", "").await;
+        let mut browser = Browser::default();
+        browser.sign_in(&mut client, "ann", "/login").await;
+        let page = browser.ask(&mut client, "/device", &[]).await;
+        let mut form = fields(&page, "/device");
+        form.push(("user_code".into(), word(&device, "user_code")));
+        let page = browser.post(&mut client, "/device", &form).await;
+        allow(&mut browser, &mut client, (&page, "/device"), &both).await;
+
+        // One of the two entries is left, and nothing of the scopes.
+        let narrow = async |client: &mut Client, stage: &mut Stage, scope: &str| {
+            stage.change(client, &[("confidential", "confidential"), ("scope", scope)]).await;
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
+        };
+        narrow(&mut client, &mut stage, "index:a-2:read").await;
+        let seen = async |client: &mut Client, stage: &Stage, token: &str| {
+            let told = stage.post(client, "/introspect", &format!("&token={token}")).await;
+            let entries = told.1.get("authorization_details").map(json::to_string);
+            (told.1.get("active").and_then(Value::as_bool), word(&told, "scope"), entries)
+        };
+        let second = r#"[{"type":"index_access","indices":["a-2"],"actions":["read"]}]"#;
+        let told = seen(&mut client, &stage, &tokens[1]).await;
+        assert_eq!(told, (Some(true), String::new(), Some(second.to_owned())));
+
+        narrow(&mut client, &mut stage, elsewhere).await;
+        for token in &tokens {
+            let told = seen(&mut client, &stage, token).await;
+            assert_eq!(told, (Some(true), String::new(), None));
+        }
+        let polled = format!("&grant_type={DEVICE}&device_code={}", word(&device, "device_code"));
+        for more in [exchange(&codes[0]), exchange(&codes[1]), polled.clone()] {
+            let told = stage.post(&mut client, "/token", &more).await;
+            assert_eq!((told.0, &*word(&told, "error")), (400, "invalid_grant"), "{more}");
+        }
+
+        // None of them was spent by that.
+        narrow(&mut client, &mut stage, reads).await;
+        for more in [exchange(&codes[0]), polled] {
+            let told = stage.post(&mut client, "/token", &more).await;
+            assert_eq!((told.0, &*word(&told, "scope")), (200, &*both.join(" ")), "{more}");
+        }
+        narrow(&mut client, &mut stage, "index:a-2:read").await;
+        let told = stage.post(&mut client, "/token", &exchange(&codes[1])).await;
+        let entries = told.1.get("authorization_details").map(json::to_string);
+        assert_eq!((told.0, entries.as_deref()), (200, Some(second)), "{told:?}");
     });
 }
