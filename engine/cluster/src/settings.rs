@@ -40,6 +40,8 @@ const ASKED_BY_MAPPINGS: [&str; 6] = [
     "index.sort.",
 ];
 
+const ROUTING_SHARDS: &str = "index.number_of_routing_shards";
+
 /// Settings of one index, checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexSettings {
@@ -71,7 +73,7 @@ impl IndexSettings {
         flat.retain(|_, value| !value.is_null());
         let made = Self { flat, routing_shards: None };
         let shards = made.shard_count();
-        if let Some(routing) = made.int("index.number_of_routing_shards")
+        if let Some(routing) = made.int(ROUTING_SHARDS)
             && (routing < u64::from(shards) || routing % u64::from(shards) != 0)
         {
             if routing < u64::from(shards) {
@@ -227,11 +229,12 @@ impl IndexSettings {
         // another setting is that of the other's default.
         let merge_threads = (processors / 2).clamp(1, 4);
         let mut root = Object::new();
-        for known in TABLE.iter().filter(|known| !self.flat.contains_key(known.name)) {
+        let is_shown = |name: &str| name != ROUTING_SHARDS && self.flat.contains_key(name);
+        for known in TABLE.iter().filter(|known| !is_shown(known.name)) {
             let value = match known.name {
                 "index.merge.scheduler.max_thread_count" => merge_threads.to_string().into(),
                 "index.merge.scheduler.max_merge_count" => (merge_threads + 5).to_string().into(),
-                "index.number_of_routing_shards" => "1".into(),
+                ROUTING_SHARDS => "1".into(),
                 // What is not set is true all the same, as its fields have it.
                 "index.mapping.coerce" => "false".into(),
                 // What the server alone sets is there, or says nothing.
@@ -258,6 +261,14 @@ impl IndexSettings {
         if !self.flat.contains_key(name) {
             self.flat.insert(name.to_owned(), Value::from(value));
         }
+    }
+
+    /// Those that an index shows: what was asked of its routing shards counts while it is made, and is told as their
+    /// number afterwards.
+    pub fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        shown.flat.remove(ROUTING_SHARDS);
+        shown
     }
 
     /// Flat names, values as text: for the state.
@@ -310,7 +321,7 @@ impl IndexSettings {
             return count;
         }
         let shards = self.shard_count();
-        self.int("index.number_of_routing_shards").map_or_else(
+        self.int(ROUTING_SHARDS).map_or_else(
             || {
                 let bits = 32 - (shards - 1).leading_zeros();
                 shards << 10_u32.saturating_sub(bits).max(1)

@@ -203,6 +203,16 @@ fn settings_that_change_nothing_are_taken_and_judged() {
 
 /// Defaults that are reckoned, that are lists, or that only the server sets were not shown.
 #[test]
+fn what_was_asked_of_routing_shards_is_not_shown() {
+    let settings = parse(r#"{"number_of_shards":2,"number_of_routing_shards":8}"#).expect("reads");
+    let shown = json::to_string(&settings.shown().to_nested());
+    assert_eq!(shown, r#"{"index":{"number_of_shards":"2"}}"#);
+    let defaults = settings.defaults_to_nested(1);
+    assert_eq!(defaults.at(&["index", "number_of_routing_shards"]), Some(&Value::from("1")));
+    assert_eq!(settings.routing_shard_count(), 8);
+}
+
+#[test]
 fn all_defaults_are_shown() {
     let settings = parse(r#"{"number_of_shards":3,"sort.field":"k"}"#).expect("reads");
     let shown = settings.defaults_to_nested(6);

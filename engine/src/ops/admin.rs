@@ -140,7 +140,7 @@ impl<E: Env> Core<E> {
             let aliases: Object =
                 shown.into_iter().map(|(name, alias)| (name, alias.to_json())).collect();
             let Reached { index, limits, .. } = reached;
-            let mut settings = index.settings.to_nested();
+            let mut settings = index.settings.shown().to_nested();
             let index = match limits.fields.is_some() {
                 // A caller with limits sees the fields that it may see.
                 true => {

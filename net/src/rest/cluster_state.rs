@@ -321,7 +321,8 @@ fn index_metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, index: &I
     let directory = call.core.directory();
     let mapping_version = index.mapping.version();
     let changes = mapping_version + index.settings_version + index.aliases_version;
-    let settings = if flat { index.settings.to_flat() } else { index.settings.to_nested() };
+    let settings = index.settings.shown();
+    let settings = if flat { settings.to_flat() } else { settings.to_nested() };
     writer
         .begin_object()
         // It rises with each of them.
