@@ -23,8 +23,12 @@ pub struct Account {
     pairs_max: u64,
 }
 
-/// What is asked of the lease first: few aggregations need more.
+/// What is asked of the lease at once at first: few aggregations need more, and for pieces no larger than this there
+/// is memory that larger ones leave.
 const FIRST_STEP_BYTES: usize = 64 << 10;
+
+/// Up to here.
+const FIRST_STEPS_BYTES: usize = 8 * FIRST_STEP_BYTES;
 
 /// An account up to here may take the last of the lease.
 const SMALL_BYTES: usize = 4 << 20;
@@ -105,7 +109,7 @@ impl Account {
 
     #[cold]
     fn take(&mut self) {
-        let is_first = self.taken_bytes == 0;
+        let is_first = self.taken_bytes < FIRST_STEPS_BYTES;
         let step = if is_first { FIRST_STEP_BYTES } else { STEP_BYTES };
         let wanted = (self.used_bytes - self.taken_bytes).max(step);
         let given = match &self.lease {
@@ -176,5 +180,20 @@ mod tests {
         (0..3).for_each(|_| small.grow(1 << 20));
         assert!(small.fault().is_none(), "{:?}", small.fault());
         assert!(large.fault().is_some_and(|error| error.to_string().contains("Data too large")));
+    }
+
+    /// A search with ten buckets was refused beside a flood: its second piece was a large one.
+    #[test]
+    fn a_small_account_has_of_what_large_pieces_leave() {
+        let budget = Budget::new(64 << 20);
+        let lease = budget.lease();
+        let mut large = Vec::new();
+        while let Some(taken) = lease.take(256 << 10) {
+            large.push(taken);
+        }
+        let mut small = Account::new(Some(budget.lease()));
+        (0..7).for_each(|_| small.grow(64 << 10));
+        assert!(small.fault().is_none(), "{:?}", small.fault());
+        drop(large);
     }
 }
