@@ -2,6 +2,8 @@
 //!
 //! Plain data, beside `request`; `dsl::highlight` reads it, `fetch::highlight` carries it out.
 
+use std::sync::Arc;
+
 use crate::ast::Query;
 
 /// The fields of a request.
@@ -9,7 +11,7 @@ use crate::ast::Query;
 pub struct Highlight {
     /// Fields, by name or pattern, in order.
     pub fields: Vec<FieldHighlight>,
-    /// The query of the fields that have none of their own, each of which holds it, too; there may be none.
+    /// The query of the fields that have none of their own.
     /// (A request is moved about on stacks, so that what is rare in it lies elsewhere.)
     pub query: Option<Box<Query>>,
 }
@@ -19,8 +21,10 @@ pub struct Highlight {
 pub struct FieldHighlight {
     /// Its name, or a pattern.
     pub field: String,
-    /// How.
-    pub options: Options,
+    /// How. (What a request says for all of them, of which there may be a thousand, is there once.)
+    pub options: Arc<Options>,
+    /// Highlights this query instead.
+    pub query: Option<Query>,
 }
 
 /// Where a fragment may begin and end.
@@ -38,11 +42,11 @@ pub enum Boundary {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// `unified`, `plain`, `fvh`, or a name that nobody knows.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Before each match; `fvh` takes them in turn.
-    pub pre_tags: Vec<String>,
+    pub pre_tags: Arc<[String]>,
     /// Behind each match.
-    pub post_tags: Vec<String>,
+    pub post_tags: Arc<[String]>,
     /// The text between is written as HTML.
     pub html: bool,
     /// Length of a fragment.
@@ -60,7 +64,7 @@ pub struct Options {
     /// Where fragments begin and end.
     pub boundary: Option<Boundary>,
     /// `fvh`: characters of [`Boundary::Chars`].
-    pub boundary_chars: String,
+    pub boundary_chars: Arc<str>,
     /// `fvh`: how far is looked for them.
     pub boundary_max_scan: u32,
     /// Fields whose matches count as this one's.
@@ -71,16 +75,14 @@ pub struct Options {
     pub simple_fragmenter: bool,
     /// Matches of a document that are looked at.
     pub phrase_limit: u32,
-    /// Highlights this query instead.
-    pub query: Option<Query>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
-            kind: "unified".to_owned(),
-            pre_tags: vec!["<em>".to_owned()],
-            post_tags: vec!["</em>".to_owned()],
+            kind: "unified".into(),
+            pre_tags: ["<em>".to_owned()].into(),
+            post_tags: ["</em>".to_owned()].into(),
             html: false,
             fragment_size: 100,
             fragments: 5,
@@ -89,13 +91,12 @@ impl Default for Options {
             require_field_match: true,
             no_match_size: 0,
             boundary: None,
-            boundary_chars: ".,!? \t\n".to_owned(),
+            boundary_chars: ".,!? \t\n".into(),
             boundary_max_scan: 20,
             matched_fields: Vec::new(),
             max_analyzed_offset: None,
             simple_fragmenter: false,
             phrase_limit: 256,
-            query: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod support;
 
+use mapping::analysis::effort::within;
 use search::dsl::{parse_query, parse_search};
 use search::error::{Error, Kind};
 use search::fetch;
@@ -249,6 +250,31 @@ fn factors_of_indices_are_no_negative_numbers() {
     let object = parse_search(b"{\"indices_boost\":{\"a\":2}}", &[]).expect_err("an object");
     assert_eq!(object.kind, Kind::Parsing);
     assert_eq!(object.reason, "Unknown key for a START_OBJECT in [indices_boost].");
+}
+
+/// Thirty thousand patterns, each of which means all of a thousand fields, took a minute and two gigabytes.
+#[test]
+fn patterns_that_mean_many_fields_are_counted() {
+    let fields = (0..200).map(|at| (format!("f{at:03}"), json::json!({"type": "keyword"})));
+    let mappings = json::json!({"properties": (json::Value::Object(fields.collect()))});
+    let mapping = mapping::Mapping::parse(&mappings, Default::default()).expect("a mapping");
+    let context = Context::new("i", NOW_MS);
+    let bind = |query: &str, count: usize| {
+        let fields = vec!["\"*\""; count].join(",");
+        let body = format!("{{\"query\":{{{}}}}}", query.replace("FIELDS", &fields));
+        plan::bind(&parse_search(body.as_bytes(), &[]).expect("reads well"), &mapping, &context)
+    };
+    for query in [
+        r#""multi_match":{"query":"x","fields":[FIELDS]}"#,
+        r#""query_string":{"query":"x","fields":[FIELDS]}"#,
+        r#""simple_query_string":{"query":"x","fields":[FIELDS]}"#,
+        r#""more_like_this":{"like":"x","fields":[FIELDS]}"#,
+    ] {
+        let few = within(1 << 20, || bind(query, 1)).expect("few").0.expect("binds");
+        let more = within(1 << 20, || bind(query, 100)).expect("some").0.expect("binds");
+        assert_eq!(format!("{:?}", few.query), format!("{:?}", more.query), "{query}");
+        assert!(within(1 << 20, || bind(query, 2_000)).is_err(), "{query}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(super) fn too_costly_to_show() -> Error {
 #[cold]
 pub(super) fn too_costly(steps: u64) -> Error {
     Error::illegal_argument(format!(
-        "the texts of the request are too costly: their analyzers and normalizers would take more than \
-         [{steps}] steps"
+        "the texts of the request are too costly: their analyzers and normalizers, and what its patterns mean \
+         in the index, would take more than [{steps}] steps"
     ))
 }

@@ -74,6 +74,22 @@ pub(super) fn spend(steps: u64) -> Flow {
     }
 }
 
+/// Counts what is done with `names` that are held against a pattern. False where too much was done: what is made of it
+/// is dropped, so they need not be looked at.
+pub fn may_match(pattern: &str, names: usize) -> bool {
+    let of_name = TOKEN.saturating_add(pattern.len() as u64);
+    spend(of_name.saturating_mul(names as u64)) == ON
+}
+
+/// Steps for each byte that is held.
+const OF_BYTE: u64 = 8;
+
+/// Counts memory that what is made holds until the request has ended. False where it is too much: what is made is
+/// dropped, so it need not go on.
+pub fn may_hold(bytes: usize) -> bool {
+    spend(OF_BYTE.saturating_mul(bytes as u64)) == ON
+}
+
 /// Does it matter how much is done?
 pub(super) fn is_bounded() -> bool {
     LEFT.get() != UNBOUNDED

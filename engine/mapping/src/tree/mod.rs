@@ -40,6 +40,7 @@ use base::FieldNo;
 use json::Value;
 
 use crate::Result;
+use crate::analysis::effort;
 use crate::settings::Settings;
 use crate::types::{Field, Keyword, KeywordFlavor, Kind};
 
@@ -283,6 +284,9 @@ impl Mapping {
         if !pattern.contains('*') {
             return self.field(pattern).into_iter().collect();
         }
+        if !effort::may_match(pattern, self.fields().len()) {
+            return Vec::new();
+        }
         self.fields().filter(|field| template::matches(pattern, &field.path)).collect()
     }
 
@@ -325,12 +329,14 @@ impl Mapping {
         if !pattern.contains('*') {
             return self.lookup(pattern).map(|field| (pattern.into(), field)).into_iter().collect();
         }
-        let flat = &self.inner.flat;
-        let fields = flat.fields.iter().map(|field| (field.path.clone(), field.clone()));
-        let aliases = flat.aliases.iter();
-        let aliases = aliases.map(|(name, at)| (name.clone(), flat.fields[*at as usize].clone()));
+        let (fields, aliases) = (self.fields(), self.aliases());
+        if !effort::may_match(pattern, fields.len() + aliases.len()) {
+            return Vec::new();
+        }
+        let all = fields.map(|field| (&field.path, field)).chain(aliases);
+        let matching = all.filter(|(name, _)| template::matches(pattern, name));
         let mut found: Vec<(Arc<str>, Arc<Field>)> =
-            fields.chain(aliases).filter(|(name, _)| template::matches(pattern, name)).collect();
+            matching.map(|(name, field)| (Arc::clone(name), Arc::clone(field))).collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found
     }

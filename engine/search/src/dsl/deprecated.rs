@@ -71,7 +71,7 @@ impl Used {
 
     fn highlight(&mut self, highlight: Option<&mut Highlight>) {
         let Some(highlight) = highlight else { return };
-        let fields = highlight.fields.iter_mut().filter_map(|it| it.options.query.as_mut());
+        let fields = highlight.fields.iter_mut().filter_map(|it| it.query.as_mut());
         fields.chain(highlight.query.as_deref_mut()).for_each(|query| self.query(query));
     }
 

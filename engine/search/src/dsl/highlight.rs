@@ -1,9 +1,12 @@
 //! `highlight`: options for all fields, and each field's own.
 
+use std::sync::Arc;
+
 use json::spanned::{Kind as Json, Node};
 
 use super::context::{Fault, Read, Takes, boolean, int, members, object, text};
 use super::query;
+use crate::ast::Query;
 use crate::highlight::{Boundary, FieldHighlight, Highlight, Options};
 
 /// Keys of the whole and of one field, and what they take.
@@ -78,9 +81,10 @@ pub fn read(node: &Node) -> Read<Highlight> {
             Ok(())
         })?;
         given.check(own)?;
-        highlight.fields.push(FieldHighlight { field, options });
+        let options = Arc::new(options);
+        highlight.fields.push(FieldHighlight { field, options, query: given.query });
     }
-    highlight.query = common.query.map(Box::new);
+    highlight.query = given.query.map(Box::new);
     Ok(highlight)
 }
 
@@ -111,11 +115,12 @@ fn named<'n>(node: &'n Node, out: &mut Vec<(String, &'n Node)>) -> Read<()> {
     }
 }
 
-/// Tags come in pairs.
+/// Tags, which come in pairs, and the query.
 #[derive(Default)]
 struct Given {
     pre: bool,
     post: bool,
+    query: Option<Query>,
 }
 
 impl Given {
@@ -131,11 +136,11 @@ fn option(key: &str, value: &Node, options: &mut Options, given: &mut Given) -> 
     let count = |value: &Node| -> Read<u32> { Ok(int(value)?.max(0) as u32) };
     match key {
         "pre_tags" => {
-            options.pre_tags = texts(value)?;
+            options.pre_tags = texts(value)?.into();
             given.pre = true;
         }
         "post_tags" => {
-            options.post_tags = texts(value)?;
+            options.post_tags = texts(value)?.into();
             given.post = true;
         }
         "order" => options.by_score = text(value)?.eq_ignore_ascii_case("score"),
@@ -160,8 +165,8 @@ fn option(key: &str, value: &Node, options: &mut Options, given: &mut Given) -> 
             });
         }
         "boundary_max_scan" => options.boundary_max_scan = count(value)?,
-        "boundary_chars" => options.boundary_chars = text(value)?,
-        "type" => options.kind = text(value)?,
+        "boundary_chars" => options.boundary_chars = text(value)?.into(),
+        "type" => options.kind = text(value)?.into(),
         "fragmenter" => options.simple_fragmenter = text(value)? == "simple",
         "no_match_size" => options.no_match_size = count(value)?,
         "phrase_limit" => options.phrase_limit = count(value)?,
@@ -176,7 +181,7 @@ fn option(key: &str, value: &Node, options: &mut Options, given: &mut Given) -> 
             // -1 is the limit of the index.
             options.max_analyzed_offset = Some(if limit < 0 { 0 } else { limit as u32 });
         }
-        "highlight_query" => options.query = Some(query::read(value, 0)?),
+        "highlight_query" => given.query = Some(query::read(value, 0)?),
         "highlight_filter" | "force_source" => {
             boolean(value)?;
         }
@@ -195,5 +200,5 @@ fn texts(node: &Node) -> Read<Vec<String>> {
 /// `tags_schema: styled`.
 fn styled(options: &mut Options) {
     options.pre_tags = (1..=10).map(|at| format!("<em class=\"hlt{at}\">")).collect();
-    options.post_tags = vec!["</em>".to_owned()];
+    options.post_tags = ["</em>".to_owned()].into();
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::hash::Map;
 use base::{DocId, FieldNo};
+use mapping::analysis::effort;
 use mapping::types::DateFormat;
 use mapping::{Field, Kind as Type, Mapping, NumberKind, SourceMode};
 use segment::{Missing, Segment};
@@ -92,6 +93,10 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
              [{limit}] but was [{count}]. This limit can be set by changing the \
              [index.max_docvalue_fields_search] index level setting."
         )));
+    }
+    if effort::is_exhausted() {
+        // It is dropped.
+        return Ok(Columns::default());
     }
     let mut columns = Columns {
         source: Chosen::new(&request.source_filter()),
@@ -220,6 +225,8 @@ impl Columns {
         }
         self.columns = columns;
         self.shown = Shown::bind(request, mapping)?;
+        // Each of a thousand `top_hits` has its own.
+        effort::may_hold(self.columns.len() * size_of::<Column>() + self.shown.held_bytes());
         Ok(())
     }
 

@@ -62,6 +62,12 @@ impl Shown {
         Ok(shown)
     }
 
+    /// About how much memory it takes.
+    pub fn held_bytes(&self) -> usize {
+        let paths = self.paths.iter().map(|path| size_of::<Box<str>>() + path.len());
+        self.wanted.len() * size_of::<One>() + paths.sum::<usize>()
+    }
+
     /// Fields with `store` among `names`.
     pub fn stored(names: &[String], mapping: &Mapping) -> Self {
         Self::of(wanted::of_stored(names, mapping))

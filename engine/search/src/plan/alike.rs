@@ -3,7 +3,7 @@
 //! As Elasticsearch does: documents are a query of their own, of all fields; texts are another, of
 //! the first field. Which of the words count is told by the shard, which knows how common they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use json::Value;
@@ -112,7 +112,7 @@ fn fields(binder: &Binder<'_>, query: &ast::MoreLikeThis) -> Result<Vec<Arc<Fiel
         Some(names) => names.clone(),
         None => vec!["*".to_owned()],
     };
-    let mut found: Vec<Arc<Field>> = Vec::new();
+    let (mut found, mut known): (Vec<Arc<Field>>, BTreeSet<Arc<str>>) = Default::default();
     for name in &names {
         let all = match name.contains('*') {
             true => binder.expand(name).into_iter().map(|(_, field)| field).collect(),
@@ -128,7 +128,7 @@ fn fields(binder: &Binder<'_>, query: &ast::MoreLikeThis) -> Result<Vec<Arc<Fiel
                 }
                 continue;
             }
-            if field.index && !found.iter().any(|known| known.path == field.path) {
+            if field.index && known.insert(Arc::clone(&field.path)) {
                 found.push(field);
             }
         }

@@ -3,6 +3,8 @@
 //! As Elasticsearch's `QueryParserHelper`: a pattern takes only fields that text can be looked for
 //! in; a name takes its field, whatever it is.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use mapping::analysis::{Analyzer, STOP, Scratch};
@@ -20,8 +22,14 @@ pub fn resolve(
     names: &[(String, f32)],
     suffix: Option<&str>,
 ) -> Result<Vec<Weighted>> {
-    let mut found: Vec<(Arc<str>, Arc<Field>, f32)> = Vec::new();
-    let mut add = |name, field, factor| found.push((name, field, factor));
+    // Of thousands of patterns each may mean all fields: no list of what they mean together.
+    let mut found: BTreeMap<Arc<str>, (Arc<Field>, f32)> = BTreeMap::new();
+    let mut add = |path: Arc<str>, field: Arc<Field>, factor: f32| match found.entry(path) {
+        Entry::Vacant(free) => {
+            free.insert((field, factor));
+        }
+        Entry::Occupied(mut known) => known.get_mut().1 *= factor,
+    };
     for (name, factor) in names {
         if name.contains('*') {
             for (path, field) in binder.expand(name) {
@@ -35,22 +43,13 @@ pub fn resolve(
             add(path, field, *factor);
         }
     }
-    // Stable: factors are multiplied in the order of the names.
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found.dedup_by(|next, kept| {
-        let is_known = next.0 == kept.0;
-        if is_known {
-            kept.2 *= next.2;
-        }
-        is_known
-    });
     if found.len() > CLAUSES_MAX {
         return Err(Error::illegal(format!(
             "field expansion matches too many fields, limit: {CLAUSES_MAX}, got: {}",
             found.len()
         )));
     }
-    Ok(found.into_iter().map(|(_, field, factor)| (field, factor)).collect())
+    Ok(found.into_values().collect())
 }
 
 fn suffixed(

@@ -77,6 +77,16 @@ impl Wanted {
         wanted
     }
 
+    /// About how much memory it takes.
+    pub fn held_bytes(&self) -> usize {
+        const ENTRY: usize = 2 * size_of::<(Box<[u8]>, u32)>();
+        let of_terms = self.terms.keys().map(|term| ENTRY + term.len());
+        let runs = self.phrases.iter().flat_map(|run| &run.places).flat_map(|(terms, _)| terms);
+        let of_runs = runs.map(|term| ENTRY + term.len());
+        let patterns = self.patterns.len() * size_of::<Arc<Pattern>>();
+        of_terms.chain(of_runs).sum::<usize>() + patterns
+    }
+
     /// A term of a field: a word, or how words begin.
     fn add_of(&mut self, field: FieldNo, term: &[u8], looks: &Looks<'_>) {
         if (looks.begins)(field) {

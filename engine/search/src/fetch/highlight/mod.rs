@@ -2,6 +2,7 @@
 //!
 //! | file      | what                                             |
 //! |-----------|--------------------------------------------------|
+//! | `bind`    | which fields of an index a request means          |
 //! | `find`    | what the query asks of a field, and where it is  |
 //! | `breaks`  | sentences and words of a text                    |
 //! | `unified` | passages by sentences, the best by BM25          |
@@ -13,6 +14,7 @@
 //!    that the hit does not show.
 //! 2. More text than `index.highlight.max_analyzed_offset` is refused unless the request limits it.
 
+mod bind;
 mod breaks;
 mod find;
 mod html;
@@ -22,17 +24,13 @@ mod vectors;
 
 use std::sync::Arc;
 
-use base::FieldNo;
-use mapping::analysis::{Analyzer, ON, STOP, Scratch, Tokenizer};
+use mapping::analysis::{Analyzer, ON, STOP, Scratch};
 use mapping::document::kept::Kept;
-use mapping::{Field, Kind as Type, Mapping};
+use mapping::{Field, Kind as Type};
 
-use self::find::{Looks, Phrases, Token, Wanted};
-use super::wanted;
+use self::find::{Phrases, Token, Wanted};
 use crate::error::{Error, Kind, Result};
 use crate::highlight::Options;
-use crate::plan::{Context, bind_query};
-use crate::request::SearchRequest;
 
 /// Tokens of one text at most.
 const TOKENS_MAX: usize = 1_000_000;
@@ -66,14 +64,18 @@ struct One {
     field: Arc<Field>,
     /// Where its values stand in the source.
     sources: Vec<Arc<str>>,
-    options: Options,
-    wanted: Wanted,
-    /// Fields whose matches count too: how they are cut, and what the query asks of them.
-    others: Vec<(Arc<Analyzer>, u32, Wanted)>,
+    options: Arc<Options>,
+    /// What the query asks of this field, and of others whose matches count too.
+    wanted: Arc<Wanted>,
+    /// How the others are cut.
+    others: Vec<Cut>,
     style: Style,
     analyzer: Arc<Analyzer>,
     gap: u32,
 }
+
+/// An analyzer, and the positions between the values that it cuts.
+type Cut = (Arc<Analyzer>, u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
@@ -83,92 +85,6 @@ enum Style {
 }
 
 impl Marks {
-    /// Finds the fields that a request wants highlighted.
-    ///
-    /// # Errors
-    /// A query that looks for what is marked and cannot be asked; it belongs to each shard of the index.
-    pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Self> {
-        let mut marks = Self {
-            fields: Vec::new(),
-            offset_max: context.highlight_max,
-            whole: context.highlight_whole,
-            index: context.index.into(),
-            failed: None,
-        };
-        let Some(highlight) = &request.highlight else { return Ok(marks) };
-        for wanted in &highlight.fields {
-            let options = &wanted.options;
-            let style = match options.kind.as_str() {
-                "unified" => Some(Style::Unified),
-                "plain" => Some(Style::Plain),
-                "fvh" => Some(Style::Vectors),
-                _ => None,
-            };
-            let is_pattern = wanted.field.contains('*');
-            for (name, field) in mapping.expand_names(&wanted.field) {
-                let Some((analyzer, gap)) = analyzer_of(&field) else { continue };
-                let Some(style) = style else {
-                    marks.failed.get_or_insert_with(|| {
-                        Error::illegal(format!(
-                            "unknown highlighter type [{}] for the field [{name}]",
-                            options.kind
-                        ))
-                    });
-                    continue;
-                };
-                if style == Style::Vectors && !has_vectors(&field) {
-                    if !is_pattern {
-                        marks.failed.get_or_insert_with(|| {
-                            Error::illegal(format!(
-                                "the field [{name}] should be indexed with term vector with position \
-                                 offsets to be used with fast vector highlighter"
-                            ))
-                        });
-                    }
-                    continue;
-                }
-                let asked = options.query.as_ref().or(request.query.as_ref());
-                let (mut wanted, mut others) = (Wanted::default(), Vec::new());
-                if let Some(query) = asked {
-                    let bound = bind_query(query, mapping, context)?;
-                    let matched: Vec<Arc<Field>> = options
-                        .matched_fields
-                        .iter()
-                        .flat_map(|name| mapping.expand_names(name))
-                        .map(|(_, field)| field)
-                        .collect();
-                    let mut of = fields_of(&field);
-                    of.extend(matched.iter().flat_map(|field| fields_of(field)));
-                    let fits = |no| !options.require_field_match || of.contains(&no);
-                    let begins =
-                        |no| mapping.field_by_no(no).is_some_and(|field| field.is_of_beginnings());
-                    let looks = Looks { of: &fits, begins: &begins };
-                    wanted = Wanted::of(&bound, &looks);
-                    for other in &matched {
-                        if let Some((analyzer, gap)) = analyzer_of(other)
-                            && other.no != field.no
-                            && style != Style::Plain
-                        {
-                            others.push((analyzer, gap, Wanted::of(&bound, &looks)));
-                        }
-                    }
-                }
-                marks.fields.push(One {
-                    sources: wanted::sources(&field, mapping),
-                    name,
-                    field,
-                    options: options.clone(),
-                    wanted,
-                    others,
-                    style,
-                    analyzer,
-                    gap,
-                });
-            }
-        }
-        Ok(marks)
-    }
-
     /// Nothing is highlighted.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
@@ -246,9 +162,9 @@ impl Marks {
         };
         let tokens = one.tokens(&values, &one.analyzer, (one.gap, limit), &mut 0)?;
         let mut matches = one.wanted.find(&tokens, runs, MATCHES_MAX);
-        for (analyzer, gap, wanted) in &one.others {
+        for (analyzer, gap) in &one.others {
             let tokens = one.tokens(&values, analyzer, (*gap, limit), &mut 0)?;
-            matches.extend(wanted.find(&tokens, runs, MATCHES_MAX));
+            matches.extend(one.wanted.find(&tokens, runs, MATCHES_MAX));
         }
         if !one.others.is_empty() {
             matches.sort_by(|a, b| a.start.cmp(&b.start).then(a.end.cmp(&b.end)));
@@ -289,30 +205,6 @@ fn check_tags(options: &Options, matches: usize) -> Result<()> {
          the limit of [{TAGS_BYTES_MAX}b]"
     );
     Err(Error::new(Kind::CircuitBreaking, reason))
-}
-
-/// How the text of a field is cut; only text and keywords are highlighted.
-fn analyzer_of(field: &Field) -> Option<(Arc<Analyzer>, u32)> {
-    match &field.kind {
-        Type::Text(text) => Some((Arc::clone(&text.analyzer), text.position_increment_gap)),
-        Type::Keyword(keyword) => {
-            let own = keyword.normalizer.clone();
-            let plain = || Arc::new(Analyzer::new("keyword", Tokenizer::Keyword, Vec::new()));
-            Some((own.unwrap_or_else(plain), 0))
-        }
-        _ => None,
-    }
-}
-
-fn has_vectors(field: &Field) -> bool {
-    matches!(&field.kind, Type::Text(text) if text.term_vector.as_deref()
-        .is_some_and(|kept| kept.starts_with("with_positions_offsets")))
-}
-
-/// A field, with what its type makes beside it.
-fn fields_of(field: &Field) -> Vec<FieldNo> {
-    let parts = field.parts.iter().map(|part| part.no);
-    std::iter::once(field.no).chain(parts).collect()
 }
 
 impl One {
@@ -413,6 +305,8 @@ pub(crate) fn collect(value: &json::Value, path: &str, depth: usize, out: &mut V
 
 #[cfg(test)]
 mod tests {
+    use mapping::Mapping;
+
     use super::*;
 
     /// Every token of a text was kept before the first was looked for.
@@ -433,13 +327,13 @@ mod tests {
         let fields = json::json!({"properties": {"t": {"type": "text", "analyzer": "wide"}}});
         let mapping = Mapping::parse(&fields, settings).expect("a mapping");
         let field = Arc::clone(mapping.field("t").expect("mapped"));
-        let Some((analyzer, gap)) = analyzer_of(&field) else { panic!("a text") };
+        let Some((analyzer, gap)) = bind::cut_of(&field) else { panic!("a text") };
         let one = One {
             name: Arc::clone(&field.path),
             field,
             sources: Vec::new(),
-            options: Options::default(),
-            wanted: Wanted::default(),
+            options: Arc::default(),
+            wanted: Arc::default(),
             others: Vec::new(),
             style: Style::Plain,
             analyzer: Arc::clone(&analyzer),
@@ -460,7 +354,7 @@ mod tests {
     /// Tags of a thousand letters around each word of one text of 450 KB took 130 MiB.
     #[test]
     fn long_tags_around_many_matches_are_refused_with_the_breakers_name() {
-        let tags = |len: usize| vec!["x".repeat(len)];
+        let tags = |len: usize| Arc::from(["x".repeat(len)]);
         let options = Options { pre_tags: tags(1_000), post_tags: tags(4), ..Options::default() };
         assert_eq!(check_tags(&options, 4_000), Ok(()));
         let refused = check_tags(&options, 64_000).expect_err("64 MB of tags");
