@@ -31,15 +31,9 @@ pub fn write_f64(out: &mut Vec<u8>, value: f64) {
         return write_special(out, value.is_nan(), value > 0.0);
     }
     let size = value.abs();
-    let two = || format!("{size:.1e}");
-    let is_same = |text: String| text.parse::<f64>() == Ok(size);
-    write_finite(
-        out,
-        value.is_sign_negative(),
-        ryu::Buffer::new().format_finite(size),
-        two,
-        is_same,
-    );
+    let two = || Some(format!("{size:.1e}")).filter(|text| text.parse::<f64>() == Ok(size));
+    let two = || if size < f64::MIN_POSITIVE { two() } else { None };
+    write_finite(out, value.is_sign_negative(), ryu::Buffer::new().format_finite(size), two);
 }
 
 /// Appends Java's `Float.toString`.
@@ -48,25 +42,19 @@ pub fn write_f32(out: &mut Vec<u8>, value: f32) {
         return write_special(out, value.is_nan(), value > 0.0);
     }
     let size = value.abs();
-    let two = || format!("{size:.1e}");
-    let is_same = |text: String| text.parse::<f32>() == Ok(size);
-    write_finite(
-        out,
-        value.is_sign_negative(),
-        ryu::Buffer::new().format_finite(size),
-        two,
-        is_same,
-    );
+    let two = || Some(format!("{size:.1e}")).filter(|text| text.parse::<f32>() == Ok(size));
+    let two = || if size < f32::MIN_POSITIVE { two() } else { None };
+    write_finite(out, value.is_sign_negative(), ryu::Buffer::new().format_finite(size), two);
 }
 
 /// Appends a number of which `shortest` is the shortest text. Java wants two digits: where there is but
-/// one, `two` nearest digits are taken if the number is the same.
+/// one, the `two` nearest are taken if the number is the same. They are others than that one and 0 for subnormals alone,
+/// whose neighbours are far: to print them takes a microsecond.
 fn write_finite(
     out: &mut Vec<u8>,
     is_negative: bool,
     shortest: &str,
-    two: impl FnOnce() -> String,
-    is_same: impl FnOnce(String) -> bool,
+    two: impl FnOnce() -> Option<String>,
 ) {
     if is_negative {
         out.push(b'-');
@@ -75,11 +63,10 @@ fn write_finite(
     if decimal.len == 0 {
         return out.extend_from_slice(b"0.0");
     }
-    if decimal.len == 1 {
-        let nearest = Decimal::read(two().as_bytes());
-        if is_same(nearest.as_text()) {
-            decimal = nearest;
-        }
+    if decimal.len == 1
+        && let Some(nearest) = two()
+    {
+        decimal = Decimal::read(nearest.as_bytes());
     }
     decimal.print(out);
 }
@@ -129,12 +116,6 @@ impl Decimal {
             decimal.len -= 1;
         }
         decimal
-    }
-
-    /// A text that reads back as this value.
-    fn as_text(&self) -> String {
-        let digits = std::str::from_utf8(&self.digits[..self.len]).unwrap_or_default();
-        format!("0.{digits}e{}", self.point)
     }
 
     fn print(&self, out: &mut Vec<u8>) {

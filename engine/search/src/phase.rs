@@ -25,6 +25,7 @@ mod tally;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use env::rising::Rising;
 use segment::Missing;
@@ -196,13 +197,17 @@ impl Slice {
     }
 
     /// As [`Self::step`], on a thread for which others wait: what would take long is left to a worker
-    /// ([`Self::is_heavy`]).
+    /// ([`Self::is_heavy`]), and what takes longer than it should ends the step by this `clock`.
     ///
     /// # Errors
     /// As there.
-    pub fn step_on_core(&mut self, work: u32) -> segment::Result<Progress> {
+    pub fn step_on_core(
+        &mut self,
+        work: u32,
+        clock: &dyn Fn() -> Duration,
+    ) -> segment::Result<Progress> {
         self.on_core = true;
-        let progress = self.step(work);
+        let progress = self.step_by(work, Some(clock));
         self.on_core = false;
         progress
     }
@@ -212,6 +217,14 @@ impl Slice {
     /// # Errors
     /// Where a segment is damaged: what the slice found is not to be believed.
     pub fn step(&mut self, work: u32) -> segment::Result<Progress> {
+        self.step_by(work, None)
+    }
+
+    fn step_by(
+        &mut self,
+        work: u32,
+        clock: Option<&dyn Fn() -> Duration>,
+    ) -> segment::Result<Progress> {
         if self.part < self.parts.len() {
             let progress = self.step_hits(work)?;
             return Ok(match (progress, &self.aggs) {
@@ -223,7 +236,7 @@ impl Slice {
         let mut missing = Missing::new();
         let segment = run.segment().map(|at| &self.plan.view.segments[at as usize].segment);
         let resident = segment.is_none_or(|segment| segment.file().is_resident());
-        let mut turn = Turn::new(&mut missing, work, resident);
+        let mut turn = Turn::new(&mut missing, work, resident).with_clock(clock);
         turn.on_core = self.on_core;
         run.step(&mut turn)?;
         self.is_left = turn.is_left;

@@ -3,8 +3,10 @@
 
 mod support;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use search::aggs::Reducer;
 use search::aggs::shape::{Fields, Name, Out};
@@ -474,7 +476,7 @@ fn metrics_of_several_fields_take_many_values_in_many_steps() {
         let mut slice = Slice::new(Arc::clone(&plan), parts, Arc::new(Shared::default()));
         let mut steps = 0;
         loop {
-            match slice.step_on_core(10_000).expect("a whole segment") {
+            match slice.step_on_core(10_000, &|| Duration::ZERO).expect("a whole segment") {
                 Progress::Done => break,
                 Progress::More => steps += 1,
                 Progress::Missing(mut missing) => missing.fetch(),
@@ -488,4 +490,36 @@ fn metrics_of_several_fields_take_many_values_in_many_steps() {
         let value = at(&whole, path).as_f64().expect("a number");
         assert!((value - expected).abs() < 1e-9 * expected.abs(), "{agg}: {value} {expected}");
     }
+}
+
+/// Collectors that were still empty took thirty times as long a document as was reckoned: 8 ms a step.
+#[test]
+fn what_takes_longer_than_it_should_ends_its_steps_by_the_clock() {
+    let corpus = Corpus::random(5, &[3_000, 2_000]);
+    let aggs = r#"{"t":{"terms":{"field":"tags"},"aggs":{"c":{"cardinality":{"field":"n"}}}}}"#;
+    let request =
+        parse_search(format!(r#"{{"size":0,"aggs":{aggs}}}"#).as_bytes(), &[]).expect("reads well");
+    let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+    let run = |tick: Duration| {
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(Arc::clone(&plan), parts, Arc::new(Shared::default()));
+        let now = Cell::new(Duration::ZERO);
+        let clock = || now.replace(now.get() + tick);
+        let mut steps = 0;
+        loop {
+            match slice.step_on_core(50_000, &clock).expect("a whole segment") {
+                Progress::Done => break,
+                Progress::More => steps += 1,
+                Progress::Missing(mut missing) => missing.fetch(),
+            }
+        }
+        let found = slice.finish().aggs.expect("asked for").expect("answered");
+        let mut reducer = Reducer::new(&request.aggs);
+        reducer.shard(0, &plan, vec![found]).expect("of one index");
+        (steps, reducer.finish(65_536).expect("few buckets").expect("one shard"))
+    };
+    let (few, found) = run(Duration::ZERO);
+    let (many, same) = run(Duration::from_millis(1));
+    assert!(many > 2 * few + 20, "{few} and {many}");
+    assert_eq!(object(&found), object(&same));
 }

@@ -5,6 +5,7 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use env::budget::{Budget, Lease};
 use env::leftovers::{self, Leftover};
@@ -171,7 +172,7 @@ fn many_pairs_are_put_in_order_by_a_worker() {
         let mut slice = sliced(&planned(&corpus, body), Budget::new(64 * MIB).lease());
         let mut was_heavy = false;
         while !was_heavy {
-            match slice.step_on_core(10_000).expect("a whole segment") {
+            match slice.step_on_core(10_000, &|| Duration::ZERO).expect("a whole segment") {
                 Progress::Done => break,
                 Progress::More => was_heavy = slice.is_heavy(),
                 Progress::Missing(mut missing) => missing.fetch(),

@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use search::dsl::parse_search;
 use search::phase::{self, Progress, Shared, Slice};
@@ -199,7 +200,11 @@ fn rules_about_many_places_are_left_to_a_worker() {
         loop {
             let is_heavy = slice.is_heavy();
             left += usize::from(is_heavy);
-            let progress = if is_heavy { slice.step(10_000) } else { slice.step_on_core(10_000) };
+            let progress = if is_heavy {
+                slice.step(10_000)
+            } else {
+                slice.step_on_core(10_000, &|| Duration::ZERO)
+            };
             match progress.expect("a whole segment") {
                 Progress::More => {}
                 Progress::Missing(mut missing) => missing.fetch(),
@@ -219,7 +224,7 @@ fn rules_about_many_places_are_left_to_a_worker() {
     let plan = plan(&request, &corpus.mapping, &corpus.view(false));
     let mut slice =
         Slice::new(Arc::clone(&plan), plan.cut(1).remove(0), Arc::new(Shared::default()));
-    while !matches!(slice.step_on_core(10_000), Ok(Progress::Done)) {
+    while !matches!(slice.step_on_core(10_000, &|| Duration::ZERO), Ok(Progress::Done)) {
         assert!(!slice.is_heavy());
     }
 }

@@ -270,10 +270,10 @@ fn patterns_that_mean_many_fields_are_counted() {
         r#""simple_query_string":{"query":"x","fields":[FIELDS]}"#,
         r#""more_like_this":{"like":"x","fields":[FIELDS]}"#,
     ] {
-        let few = within(1 << 20, || bind(query, 1)).expect("few").0.expect("binds");
-        let more = within(1 << 20, || bind(query, 100)).expect("some").0.expect("binds");
+        let few = within(2 << 20, || bind(query, 1)).expect("few").0.expect("binds");
+        let more = within(2 << 20, || bind(query, 100)).expect("some").0.expect("binds");
         assert_eq!(format!("{:?}", few.query), format!("{:?}", more.query), "{query}");
-        assert!(within(1 << 20, || bind(query, 2_000)).is_err(), "{query}");
+        assert!(within(2 << 20, || bind(query, 2_000)).is_err(), "{query}");
     }
 }
 

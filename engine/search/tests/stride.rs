@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use search::dsl::parse_search;
 use search::phase::{Progress, Shared, Slice};
@@ -82,7 +83,7 @@ fn windows_of_dear_plans_are_left_to_a_worker() {
         let parts = plan.cut(1).remove(0);
         let mut slice = Slice::new(plan, parts, Arc::new(Shared::default()));
         let mut steps = 1;
-        while matches!(slice.step_on_core(6_000), Ok(Progress::More)) {
+        while matches!(slice.step_on_core(6_000, &|| Duration::ZERO), Ok(Progress::More)) {
             steps += 1;
         }
         steps
@@ -109,7 +110,7 @@ fn an_order_of_many_keys_gives_the_hits_of_its_first_ones() {
         let mut slice = Slice::new(plan, parts, Arc::new(Shared::default()));
         let mut steps = 0;
         let step = |slice: &mut Slice| match on_core {
-            true => slice.step_on_core(6_000),
+            true => slice.step_on_core(6_000, &|| Duration::ZERO),
             false => {
                 let work = slice.heavy_work();
                 slice.step(work)
@@ -159,7 +160,7 @@ fn parts_of_dear_windows_find_what_whole_ones_find() {
                 let work = slice.heavy_work();
                 slice.step(work)
             }
-            false => slice.step_on_core(1),
+            false => slice.step_on_core(1, &|| Duration::ZERO),
         };
         while matches!(step(&mut slice), Ok(Progress::More)) {
             steps += 1;

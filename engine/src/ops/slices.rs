@@ -153,7 +153,7 @@ impl<E: Env> Core<E> {
         }
         while !slice.is_heavy() {
             let begun = clock.monotonic();
-            match slice.step_on_core(pace.work())? {
+            match slice.step_on_core(pace.work(), &|| clock.monotonic())? {
                 Progress::Done => return Ok(self.finished(slice).await),
                 Progress::More => {}
                 Progress::Missing(mut missing) => missing.fetch(),

@@ -35,8 +35,13 @@ const BATCH_MIN: usize = 256;
 const DOC_WORK: usize = 2;
 const NODE_WORK: usize = 2;
 
-/// Documents of the first batch of a segment, whose number of buckets nobody knows yet.
+/// Documents of the first batch of a segment, whose number of buckets nobody knows yet; the next is so many times the
+/// last, at most.
 const BATCH_FIRST: usize = 64;
+const BATCH_GROWTH: usize = 4;
+
+/// Least documents of one batch where they take longer than they should.
+const BATCH_DEAR: usize = 16;
 
 /// Pairs of a document and a bucket that one call may meet on a core that others need, too: about a
 /// millisecond. A call that meets more is given up, and the slice begins anew where it may take its time.
@@ -104,6 +109,11 @@ pub struct Run {
     /// batch made.
     nodes: usize,
     pairs: Option<usize>,
+    /// Work that a document of the last batch was, as far as that is known: what begins empty grows with the first
+    /// documents of each segment, which takes many times as long.
+    doc_work: usize,
+    /// Documents of the next batch, at most: few where collectors are still empty.
+    first: usize,
     count: u64,
     terminated: bool,
     /// It is too much at a time for a core that others need, too: all of it, or the end of this segment.
@@ -132,6 +142,8 @@ impl Run {
             batch,
             nodes,
             pairs: None,
+            doc_work: 0,
+            first: BATCH_FIRST,
             count: 0,
             terminated: false,
             heavy: false,
@@ -314,6 +326,7 @@ impl Run {
             Some(here) => here,
             None => {
                 turn.spend(256);
+                self.first = BATCH_FIRST;
                 self.begin(part)
             }
         };
@@ -423,13 +436,16 @@ impl Run {
     /// How many documents the turn has time for.
     fn batch_of(&self, turn: &Turn<'_>) -> usize {
         let pairs = self.pairs.unwrap_or(self.nodes).max(1);
-        let most = match self.pairs {
-            // Nobody knows yet in how many buckets a document of this index is.
-            None => BATCH_FIRST,
-            Some(_) => self.batch,
+        // In how many buckets a document is, and how long collectors take that are still empty, is known of the
+        // first.
+        let most = self.batch.min(self.first);
+        let planned = DOC_WORK + NODE_WORK * pairs;
+        let fits = turn.left() / planned.max(self.doc_work);
+        let least = match () {
+            () if pairs > self.nodes => 1,
+            () if self.doc_work > 2 * planned => BATCH_DEAR,
+            () => BATCH_MIN,
         };
-        let fits = turn.left() / (DOC_WORK + NODE_WORK * pairs);
-        let least = if pairs > self.nodes { 1 } else { BATCH_MIN };
         let safe = (PAIRS_HERE as usize / 4 / pairs).max(1);
         most.min(fits.max(least)).min(safe)
     }
@@ -463,6 +479,7 @@ impl Run {
             here.ready = true;
         }
         let docs = &here.docs[here.at..end];
+        let begun = turn.now();
         let mut around = Around {
             multitudes: &here.multitudes,
             scores: &self.scores,
@@ -470,7 +487,9 @@ impl Run {
         };
         here.group.collect(Batch { docs, owners: &[] }, &mut around);
         let pairs = (self.account.pairs() as usize).max(docs.len() * self.nodes);
-        turn.spend(docs.len() * DOC_WORK + pairs * NODE_WORK);
+        let work = turn.spend_since(begun, docs.len() * DOC_WORK + pairs * NODE_WORK);
+        self.doc_work = work.div_ceil(docs.len());
+        self.first = (end - here.at) * BATCH_GROWTH;
         self.pairs = Some(pairs.div_ceil(docs.len()));
         here.at = end;
         if here.board.take().is_some() {

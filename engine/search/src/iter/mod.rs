@@ -22,6 +22,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use segment::Missing;
 
@@ -60,6 +61,9 @@ pub mod union;
 /// Documents of a window of bits; windows begin at its multiples.
 pub const WINDOW: u32 = 4096;
 
+/// What a unit of work takes, in nanoseconds.
+const UNIT_NS: u128 = 6;
+
 /// A bit for each document of a window.
 pub type Bits = [u64; WINDOW as usize / 64];
 
@@ -78,6 +82,8 @@ pub struct Turn<'a> {
     pub missing: &'a mut Missing,
     /// Work left, in documents looked at (a few nanoseconds each).
     work: i64,
+    /// The time, where whoever gave the turn has a clock.
+    clock: Option<&'a dyn Fn() -> Duration>,
     /// Every block is there: nothing need be named.
     pub resident: bool,
     /// What scripts of aggregations made of the documents at hand.
@@ -95,11 +101,33 @@ impl<'a> Turn<'a> {
         Self {
             missing,
             work: i64::from(work),
+            clock: None,
             resident,
             board: None,
             on_core: false,
             is_left: false,
         }
+    }
+
+    /// The same by a clock: what is measured counts, too ([`Turn::spend_since`]).
+    #[must_use]
+    pub fn with_clock(self, clock: Option<&'a dyn Fn() -> Duration>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// The time, where there is a clock.
+    pub fn now(&self) -> Option<Duration> {
+        self.clock.map(|clock| clock())
+    }
+
+    /// Work was done, or what took as long since `begun`: how much that was.
+    pub fn spend_since(&mut self, begun: Option<Duration>, work: usize) -> usize {
+        let took =
+            begun.zip(self.now()).map_or(Duration::ZERO, |(begun, now)| now.saturating_sub(begun));
+        let measured = usize::try_from(took.as_nanos() / UNIT_NS).unwrap_or(usize::MAX);
+        let work = work.max(measured);
+        self.spend(work);
+        work
     }
 
     /// Work was done.
