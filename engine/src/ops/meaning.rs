@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::ShardId;
-use base::hash::Set;
+use base::hash::{Map, Set};
 use cluster::Index;
 use env::leftovers::Leaving;
 use env::{Clock, Env, Spawn};
@@ -300,7 +300,7 @@ impl<E: Env> Core<E> {
             let Some(index) = state.index_by_uuid(first.index) else {
                 return Err(Error::index_not_found(&first.name, "index_or_alias"));
             };
-            let boost = boost_of(&boosts, &index.name);
+            let boost = boosts.get(&*index.name).copied().unwrap_or(1.0);
             // Documents of which different fields are seen are searched apart, as if they lay in shards
             // of their own.
             let mut kinds = Vec::with_capacity(limits.each().len());
@@ -573,31 +573,30 @@ impl<E: Env> Core<E> {
         Ok(reader.view.load())
     }
 
-    /// The indices that each expression of `indices_boost` means, and the factor of their scores.
+    /// The indices that `indices_boost` means, each with the factor of its scores: that of the first expression that
+    /// means it. Of thousands each may mean all indices.
     async fn boosts(
         &self,
         gate: &dyn Gate,
         action: &'static str,
         request: &SearchRequest,
-    ) -> Result<Vec<(Set<String>, f32)>> {
+    ) -> Result<Map<String, f32>> {
         let (state, pause) = (self.state(), self.pause());
-        let mut boosts = Vec::with_capacity(request.indices_boost.len());
-        for (expression, boost) in &request.indices_boost {
+        let (mut boosts, mut known) = (Map::default(), Set::default());
+        let new = request.indices_boost.iter().filter(|(expression, _)| known.insert(expression));
+        for (expression, boost) in new {
             let names = Call::new(IndicesOptions::default());
             let now_ms = self.now_ms();
             let asked = Named { action, expression, names: &*state, now_ms };
             let sees = gate::sees(gate, action, &*state);
             let meant = resolve(&*state, expression, names, now_ms, sees, &pause).await;
             let meant = meant.map_err(|error| gate::told(gate, &asked, error))?;
-            boosts.push((meant.into_iter().map(|one| one.index).collect(), *boost));
+            for one in meant {
+                boosts.entry(one.index).or_insert(*boost);
+            }
         }
         Ok(boosts)
     }
-}
-
-/// The factor of an index's scores: that of the first expression that means it.
-fn boost_of(boosts: &[(Set<String>, f32)], index: &str) -> f32 {
-    boosts.iter().find(|(meant, _)| meant.contains(index)).map_or(1.0, |(_, boost)| *boost)
 }
 
 /// The filters of the aliases that led here (any of them), and the caller's own.

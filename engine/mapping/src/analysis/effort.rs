@@ -81,6 +81,12 @@ pub fn may_match(pattern: &str, names: usize) -> bool {
     spend(of_name.saturating_mul(names as u64)) == ON
 }
 
+/// Counts `names` that were found to match, and that others are now compared with. False as there.
+pub fn may_list(names: usize) -> bool {
+    const OF_NAME: u64 = 4 * TOKEN;
+    spend(OF_NAME.saturating_mul(names as u64)) == ON
+}
+
 /// Steps for each byte that is held.
 const OF_BYTE: u64 = 8;
 

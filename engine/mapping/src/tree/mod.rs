@@ -337,6 +337,9 @@ impl Mapping {
         let matching = all.filter(|(name, _)| template::matches(pattern, name));
         let mut found: Vec<(Arc<str>, Arc<Field>)> =
             matching.map(|(name, field)| (Arc::clone(name), Arc::clone(field))).collect();
+        if !effort::may_list(found.len()) {
+            return Vec::new();
+        }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found
     }
