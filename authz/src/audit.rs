@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use env::reply::Reply;
 use json::{Object, Value};
 
-use crate::token::text::masked;
+use crate::token::mask::masked;
 
 /// Lines that may wait for the writer.
 pub const WAITING_MAX: usize = 100_000;

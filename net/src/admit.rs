@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use authz::access::Targets;
 use authz::audit::Audit;
+use authz::token::mask;
 use authz::{Access, AuthError, Authenticator, Denied, Name, Principal, Via};
 use engine::gate::{Asked, Making};
 use engine::{Core, Error, Gate, Limits, Open, Origin, Result, Standing};
@@ -157,7 +158,8 @@ impl Caller {
 }
 
 fn origin(head: &http::Head) -> Origin {
-    let opaque_id = head.text("x-opaque-id").map(str::to_owned);
+    // It stands in lists of tasks and in the slow log.
+    let opaque_id = head.text("x-opaque-id").map(|id| mask::masked(id).into_owned());
     let trace_id = trace_id(head).map(str::to_owned);
     Origin { opaque_id, trace_id, warnings: Some(Rc::default()) }
 }

@@ -5,6 +5,7 @@
 //!   "query":{"term":{"customer":"acme"}},"fields":["id","total"]}]
 //! ```
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use json::{Object, Value};
@@ -186,6 +187,36 @@ pub fn scopes(entry: &Value) -> Vec<Scope> {
     pairs.collect()
 }
 
+/// What an entry and a ceiling have in common: the entry as it is where it lies within it, else one for the indices
+/// of which the same actions are left.
+pub fn cut(entry: &Value, ceiling: &[Scope]) -> Vec<Value> {
+    let own = scopes(entry);
+    let left = scope::cut(&own, ceiling);
+    if left == own {
+        return vec![entry.clone()];
+    }
+    let mut of_indices: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for one in &left {
+        if let Scope::Index { pattern, action } = one {
+            of_indices.entry(pattern.clone()).or_default().push(action.as_str().to_owned());
+        }
+    }
+    let mut of_actions: BTreeMap<Vec<String>, Vec<Value>> = BTreeMap::new();
+    for (pattern, actions) in of_indices {
+        of_actions.entry(actions).or_default().push(pattern.into());
+    }
+    let made = of_actions.into_iter().map(|(actions, indices)| {
+        let mut part = entry.clone();
+        if let Value::Object(object) = &mut part {
+            object.insert("indices", Value::Array(indices));
+            let actions = actions.into_iter().map(Value::from);
+            object.insert("actions", Value::Array(actions.collect()));
+        }
+        part
+    });
+    made.collect()
+}
+
 /// What entries mean at the gate: one role.
 pub fn role(entries: &[Value]) -> Role {
     let mut role = Role::new("details", Descriptor::default());
@@ -214,6 +245,23 @@ mod tests {
     use super::*;
 
     const STORE: &str = "https://store.example";
+
+    #[test]
+    fn of_an_entry_is_left_what_lies_within_a_ceiling() {
+        let entry = |indices: &[&str], actions: &[&str]| {
+            let list = |words: &[&str]| words.iter().map(|word| Value::from(*word)).collect();
+            json::json!({"type": "index_access", "indices": (Value::Array(list(indices))),
+                "actions": (Value::Array(list(actions))), "fields": ["id"]})
+        };
+        let asked = entry(&["a-1", "b-*", "c"], &["read", "write"]);
+        let left = |ceiling: &str| cut(&asked, &scope::parse_list(ceiling).expect("scopes"));
+        assert_eq!(left("index:*:all"), std::slice::from_ref(&asked));
+        assert_eq!(left("index:z:read"), []);
+        assert_eq!(left("index:a-*:read"), [entry(&["a-1"], &["read"])]);
+        let apart = left("index:a-1:read index:b-2:read index:b-3:all");
+        let both = entry(&["b-3"], &["read", "write"]);
+        assert_eq!(apart, [entry(&["a-1", "b-2"], &["read"]), both]);
+    }
 
     #[test]
     fn an_entry_becomes_a_role() {

@@ -145,25 +145,20 @@ impl Scope {
         }
     }
 
-    /// What both hold, where the names of one lie within those of the other; none where neither's do, though some
-    /// name may fit both: that grants less.
-    pub fn shared(&self, other: &Self) -> Option<Self> {
+    /// What both hold: of index names those that fit both patterns ([`common`]).
+    pub fn shared(&self, other: &Self) -> Vec<Self> {
         let (Self::Index { pattern, action }, Self::Index { pattern: others, action: of_other }) =
             (self, other)
         else {
-            return (self == other).then(|| self.clone());
-        };
-        let names = match (holds_pattern(pattern, others), holds_pattern(others, pattern)) {
-            (true, _) => others,
-            (false, true) => pattern,
-            (false, false) => return None,
+            return if self == other { vec![self.clone()] } else { Vec::new() };
         };
         let action = match (action.covers(*of_other), of_other.covers(*action)) {
             (true, _) => *of_other,
             (false, true) => *action,
-            (false, false) => return None,
+            (false, false) => return Vec::new(),
         };
-        Some(Self::Index { pattern: names.clone(), action })
+        let names = common(pattern, others).into_iter();
+        names.map(|pattern| Self::Index { pattern, action }).collect()
     }
 }
 
@@ -180,6 +175,38 @@ pub fn is_pattern(pattern: &str) -> bool {
 /// does not write, and only a star of `own` can match that one: so the star itself may stand for it.
 pub fn holds_pattern(own: &str, wanted: &str) -> bool {
     fits(own, wanted)
+}
+
+/// Patterns that together mean the names that fit both: the one whose names all fit the other; or, of two that each have
+/// one star, what begins as both and ends as both, where beginning and end may overlap. None where neither is so, though
+/// some name may fit both: that grants less.
+fn common(one: &str, other: &str) -> Vec<String> {
+    if holds_pattern(one, other) {
+        return vec![other.to_owned()];
+    }
+    if holds_pattern(other, one) {
+        return vec![one.to_owned()];
+    }
+    let ends = |pattern: &str| {
+        let (begin, end) = pattern.split_once('*')?;
+        (!end.contains('*')).then(|| (begin.to_owned(), end.to_owned()))
+    };
+    let (Some((begin, end)), Some((begins, ends))) = (ends(one), ends(other)) else {
+        return Vec::new();
+    };
+    let begin = if begin.len() > begins.len() { (begin, begins) } else { (begins, begin) };
+    let end = if end.len() > ends.len() { (end, ends) } else { (ends, end) };
+    if !begin.0.starts_with(&begin.1) || !end.0.ends_with(&end.1) {
+        return Vec::new();
+    }
+    let (begin, end) = (begin.0, end.0);
+    let overlaps = (1..=begin.len().min(end.len())).filter(|&len| begin.ends_with(&end[..len]));
+    let short = overlaps.map(|len| format!("{begin}{}", &end[len..]));
+    let fits = |name: &String| holds_pattern(one, name) && holds_pattern(other, name);
+    let mut all: Vec<String> = short.filter(fits).collect();
+    all.insert(0, format!("{begin}*{end}"));
+    all.retain(|pattern| is_pattern(pattern));
+    all
 }
 
 /// Reads a list separated by single spaces; equal ones collapse.
@@ -227,7 +254,7 @@ pub fn cut(scopes: &[Scope], ceiling: &[Scope]) -> Vec<Scope> {
             left.push(scope.clone());
             continue;
         }
-        for part in ceiling.iter().filter_map(|own| own.shared(scope)) {
+        for part in ceiling.iter().flat_map(|own| own.shared(scope)) {
             if left.len() < ENTRIES_MAX && !left.iter().any(|known| known.holds(&part)) {
                 left.push(part);
             }
@@ -355,14 +382,19 @@ mod tests {
             ("index:a-*:read", "index:a-1:read index:b:read", "index:a-1:read"),
             ("index:a-*:all", "index:*:read index:a-1:write", "index:a-*:read index:a-1:write"),
             ("index:a-*:all", "index:a-1:write index:a-1:create", "index:a-1:write"),
-            ("index:*-1:read", "index:a-*:read", ""),
+            ("index:*-1:read", "index:a-*:read", "index:a-*-1:read index:a-1:read"),
+            ("index:a-1*:all", "index:a-*1:read", "index:a-1*1:read index:a-1:read"),
+            ("index:ab*:read", "index:*ba:read", "index:ab*ba:read index:aba:read"),
+            ("index:*-1:read", "index:*-2:read", ""),
+            ("index:a*:read", "index:b*:read", ""),
+            ("index:*a*:read", "index:b-*:read", ""),
             ("index:a:read", "index:a:write", ""),
             ("self cluster:monitor", "cluster:monitor", "cluster:monitor"),
         ] {
             assert_eq!(list_text(&cut(&list(scopes), &list(ceiling))), left, "{scopes} {ceiling}");
         }
         // Whatever is left lies in both.
-        let all = ["*", "a*", "*a", "a-*", "a-1", "b"];
+        let all = ["*", "a*", "*a", "a-*", "*-1", "a*1", "a-1", "b"];
         let actions = ["read", "create", "write", "manage", "all"];
         let every: Vec<Scope> = all
             .iter()
@@ -371,9 +403,21 @@ mod tests {
             .collect();
         for own in &every {
             for other in &every {
-                let Some(part) = own.shared(other) else { continue };
-                assert!(own.holds(&part) && other.holds(&part), "{own} {other} {part}");
-                assert_eq!(other.shared(own), Some(part));
+                let shared = own.shared(other);
+                for part in &shared {
+                    assert!(own.holds(part) && other.holds(part), "{own} {other} {part}");
+                }
+                assert_eq!(other.shared(own), shared);
+                // And whatever lies in both is left.
+                for name in ["a", "a1", "a-1", "a--1", "a-11", "b", "b-1", "aa", "-1"] {
+                    let name = Scope::Index { pattern: name.to_owned(), action: Action::Read };
+                    let is_left = shared.iter().any(|part| part.holds(&name));
+                    assert_eq!(
+                        is_left,
+                        own.holds(&name) && other.holds(&name),
+                        "{own} {other} {name}"
+                    );
+                }
             }
         }
     }

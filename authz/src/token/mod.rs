@@ -1,5 +1,6 @@
 //! Tokens: their text, and the seal of those that are not stored.
 
+pub mod mask;
 pub mod seal;
 pub mod text;
 

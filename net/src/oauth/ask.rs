@@ -334,19 +334,24 @@ pub fn cut(client: &Client, scopes: &[String]) -> Vec<String> {
     left.iter().map(ToString::to_string).collect()
 }
 
-/// The same of scopes and entries of details that were granted: an entry stays whole where any of it is left. Nothing
-/// where only the right to keep it for longer is left.
+/// The same of scopes and entries of details that were granted. Nothing where only the right to keep it for longer is
+/// left.
 pub fn cut_all(client: &Client, scopes: &[String], details: &[Value]) -> (Vec<String>, Vec<Value>) {
     let ceiling = scope::stored(&client.profile.scopes);
-    let is_left = |entry: &&Value| !scope::cut(&details::scopes(entry), &ceiling).is_empty();
-    let details: Vec<Value> = details.iter().filter(is_left).cloned().collect();
-    let left = cut(client, scopes);
-    let is_any = !details.is_empty() || is_more_than_time(&left, scopes);
-    (if is_any { left } else { Vec::new() }, details)
+    let left = (
+        cut(client, scopes),
+        details.iter().flat_map(|entry| details::cut(entry, &ceiling)).collect::<Vec<_>>(),
+    );
+    match is_more_than_time((&left.0, &left.1), (scopes, details)) {
+        true => left,
+        false => Default::default(),
+    }
 }
 
 /// Is anything ticked but to keep access for longer, where something else was asked for? To keep nothing is nothing.
-pub fn is_more_than_time(ticked: &[String], asked: &[String]) -> bool {
-    let is_time = |scopes: &[String]| scopes.iter().all(|scope| scope == scope::OFFLINE);
-    !is_time(ticked) || (!ticked.is_empty() && is_time(asked))
+pub fn is_more_than_time(ticked: (&[String], &[Value]), asked: (&[String], &[Value])) -> bool {
+    let is_time = |(scopes, details): (&[String], &[Value])| {
+        details.is_empty() && scopes.iter().all(|scope| scope == scope::OFFLINE)
+    };
+    !is_time(ticked) || (!ticked.0.is_empty() && is_time(asked))
 }

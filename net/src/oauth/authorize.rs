@@ -390,7 +390,8 @@ async fn give<E: Env>(
     let state = visit.state();
     let now = visit.now();
     let user = &signed_in.user;
-    let is_ticked = ask::is_more_than_time(&scopes, &pending.scopes) || !details.is_empty();
+    let asked = (&*pending.scopes, &*pending.details);
+    let is_ticked = ask::is_more_than_time((&scopes, &details), asked);
     let (scopes, details) = within_reach(visit, user, scopes, details);
     if !is_ticked || (scopes.is_empty() && details.is_empty()) {
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };

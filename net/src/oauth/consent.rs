@@ -51,7 +51,7 @@ fn show<E: Env>(
     let state = visit.state();
     let Some(client) = state.client(&pending.client) else { return visit.dead_request() };
     if !may_ask(visit, client, pending) {
-        return visit.dead_request();
+        return outgrown(visit, 400);
     }
     let profile = &client.profile;
     let csrf = token(visit, signed_in, request, client.version);
@@ -247,8 +247,10 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     match form.text("decision") {
         "allow" => {
             let state = visit.state();
-            let client = state.client(&pending.client).filter(|it| may_ask(visit, it, &pending));
-            let Some(client) = client else { return visit.dead_request() };
+            let Some(client) = state.client(&pending.client) else { return visit.dead_request() };
+            if !may_ask(visit, client, &pending) {
+                return outgrown(visit, 409);
+            }
             if client.version != seen {
                 return changed(visit);
             }
@@ -275,6 +277,16 @@ pub fn changed<E: Env>(visit: &Visit<'_, E>) -> Reply {
         "This application was changed while you looked at it",
         "It may not be what the page showed, so nothing was allowed.",
         "Go back, load the page again, and decide about what it shows then.",
+    )
+}
+
+/// The answer where the client may not ask for this any more: the page would be the same as often as it is loaded.
+fn outgrown<E: Env>(visit: &Visit<'_, E>, status: u16) -> Reply {
+    visit.problem(
+        status,
+        "This application was changed after it sent you here",
+        "It may not ask for all of this any more, so nothing was allowed.",
+        "Go back to the application and begin again.",
     )
 }
 

@@ -105,8 +105,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter(|asked| form.all("scope").any(|one| one == asked.as_str()))
         .cloned()
         .collect();
-    let is_ticked =
-        decision && !scope::stored(&ticked).is_empty() && ask::is_more_than_time(&ticked, &asked);
+    let is_ticked = decision
+        && !scope::stored(&ticked).is_empty()
+        && ask::is_more_than_time((&ticked, &[]), (&waiting.scopes, &[]));
     // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
     let (given, _) = authorize::within_reach(visit, &signed_in.user, ticked, Vec::new());
     let allowed = is_ticked && !given.is_empty();
@@ -155,7 +156,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
 
 /// What a device asks for, as far as its client may still have it.
 fn asked(state: &State, device: &Device) -> Vec<String> {
-    state.client(&device.client).map(|client| ask::cut(client, &device.scopes)).unwrap_or_default()
+    let Some(client) = state.client(&device.client) else { return Vec::new() };
+    ask::cut_all(client, &device.scopes, &[]).0
 }
 
 fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) -> Reply {

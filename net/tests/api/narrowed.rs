@@ -133,7 +133,7 @@ fn a_code_without_a_challenge_is_worth_nothing_to_who_needs_one() {
             assert_eq!(told.status, 400, "{}", told.text());
             assert_eq!(at(&value(&told), &["error"]).as_str(), Some("invalid_grant"));
             let late = allow(&mut waiting, &mut client, (&page, "/consent"), &[scope]).await;
-            assert_eq!(late.status, 403, "{}", late.text());
+            assert_eq!(late.status, 409, "{}", late.text());
             let target = format!("/consent?request={request}");
             assert_eq!(waiting.ask(&mut client, &target, &[]).await.status, 400);
         });
@@ -289,5 +289,78 @@ fn what_lies_wholly_beyond_the_ceiling_is_worth_no_token() {
         let told = stage.post(&mut client, "/token", &exchange(&codes[1])).await;
         let entries = told.1.get("authorization_details").map(json::to_string);
         assert_eq!((told.0, entries.as_deref()), (200, Some(second)), "{told:?}");
+    });
+}
+
+/// The right to keep for longer what nothing was left of was worth a token; entries were told whole of which a part was
+/// left; and a page that was open meanwhile said that the request had taken too long.
+#[test]
+fn time_alone_is_nothing_and_of_entries_what_is_left_is_told() {
+    with_oauth(|mut client| async move {
+        let ceiling = "index:a-*:all index:b-*:all";
+        let mut stage = Stage::new(&mut client, ceiling).await;
+        let entry = |indices: Value, actions: Value| json!([{"type": "index_access", "indices": indices, "actions": actions}]);
+        let asked = entry(json!(["a-1", "b-1"]), json!(["read", "write"]));
+        let more = format!(
+            "&scope=offline_access&authorization_details={}",
+            escaped(&json::to_string(&asked))
+        );
+        let exchange = |code: &str| format!("&grant_type=authorization_code&code={code}");
+        let mut codes = Vec::new();
+        for ticked in [true, true, false] {
+            let (mut browser, _, page) = stage.page(&mut client, &more).await;
+            let mut form = fields(&page, "/consent");
+            form.push(("scope".to_owned(), "offline_access".to_owned()));
+            if ticked {
+                form.push(("detail".to_owned(), "0".to_owned()));
+            }
+            form.push(("decision".into(), "allow".into()));
+            let led = browser.post(&mut client, "/consent", &form).await;
+            match ticked {
+                true => codes.push(code_in(&led)),
+                false => assert!(location(&led).contains("error=access_denied")),
+            }
+        }
+        let (mut waiting, request, page) = stage.page(&mut client, &more).await;
+        let scope = format!("&scope={}", escaped("index:b-1:read offline_access"));
+        let device = stage.post(&mut client, "/device_authorization", &scope).await;
+        let narrow = async |client: &mut Client, stage: &mut Stage, scope: &str| {
+            stage.change(client, &[("confidential", "confidential"), ("scope", scope)]).await;
+            client.authorize(Some(&basic("elastic", "secret")));
+            client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
+        };
+
+        narrow(&mut client, &mut stage, "index:a-1:read").await;
+        let told = stage.post(&mut client, "/token", &exchange(&codes[0])).await;
+        let left = entry(json!(["a-1"]), json!(["read"]));
+        assert_eq!((told.0, &*word(&told, "scope")), (200, "offline_access"), "{told:?}");
+        assert_eq!(told.1.get("authorization_details"), Some(&left));
+        let refresh = word(&told, "refresh_token");
+        let seen = format!("&token={}", word(&told, "access_token"));
+        let seen = stage.post(&mut client, "/introspect", &seen).await;
+        assert_eq!(seen.1.get("authorization_details"), Some(&left));
+        client.authorize(Some(&format!("Bearer {}", word(&told, "access_token"))));
+        let own = client.good("GET", "/_security/_authenticate", "").await;
+        assert_eq!(at(&own, &["oauth", "scope"]).as_str(), Some("offline_access"));
+        let late = allow(&mut waiting, &mut client, (&page, "/consent"), &[]).await;
+        assert_eq!(late.status, 409, "{}", late.text());
+        assert!(late.text().contains("may not ask for all of this"), "{}", late.text());
+        let target = format!("/consent?request={request}");
+        assert_eq!(waiting.ask(&mut client, &target, &[]).await.status, 400);
+
+        let mut browser = Browser::default();
+        browser.sign_in(&mut client, "ann", "/login").await;
+        let page = browser.ask(&mut client, "/device", &[]).await;
+        let mut form = fields(&page, "/device");
+        form.push(("user_code".into(), word(&device, "user_code")));
+        let page = browser.post(&mut client, "/device", &form).await;
+        assert_eq!(page.status, 400, "{}", page.text());
+
+        narrow(&mut client, &mut stage, "index:zzz:read").await;
+        let told = stage.post(&mut client, "/token", &exchange(&codes[1])).await;
+        assert_eq!((told.0, &*word(&told, "error")), (400, "invalid_grant"), "{told:?}");
+        let body = format!("&grant_type=refresh_token&refresh_token={refresh}");
+        let told = stage.post(&mut client, "/token", &body).await;
+        assert_eq!((told.0, &*word(&told, "error")), (400, "invalid_scope"), "{told:?}");
     });
 }

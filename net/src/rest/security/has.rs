@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use authz::pattern::Effort;
-use authz::token::Keys;
-use authz::{Principal, Via};
+use authz::{Keeper, Principal, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -13,16 +12,17 @@ use super::asked::{self, Asked};
 use super::body::Body;
 use super::{descriptor, desk, value};
 use crate::call::Call;
+use crate::oauth::ask;
 use crate::reply::Reply;
 
 /// `GET /_security/_authenticate`.
 pub(super) fn authenticate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
-    Ok(value(200, &show(desk.principal, desk.keeper().keys())))
+    Ok(value(200, &show(desk.principal, desk.keeper())))
 }
 
 /// A principal as `_authenticate` shows it.
-pub(super) fn show(principal: &Principal, keys: &Keys) -> Value {
+pub(super) fn show(principal: &Principal, keeper: &Keeper) -> Value {
     let user = principal.user();
     let (realm, kind) = principal.realm();
     let mut shown = Object::new();
@@ -52,12 +52,16 @@ pub(super) fn show(principal: &Principal, keys: &Keys) -> Value {
             shown.insert("api_key", json!({"id": (key.id.as_str()), "name": (key.name.as_str())}));
         }
         Via::Oauth(grant) => {
+            // As far as its client may still have them, as everywhere.
+            let state = keeper.state();
+            let client = grant.client.as_deref().and_then(|id| state.client(id));
+            let scopes = client.map(|client| ask::cut_all(client, &grant.scopes, &grant.details).0);
             shown.insert(
                 "oauth",
                 json!({
                     "client_id": (grant.client.clone()),
-                    "grant_id": (keys.grant_name(grant.family())),
-                    "scope": (grant.scopes.join(" ")),
+                    "grant_id": (keeper.keys().grant_name(grant.family())),
+                    "scope": (scopes.unwrap_or_default().join(" ")),
                 }),
             );
         }

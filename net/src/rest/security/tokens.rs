@@ -147,7 +147,7 @@ async fn mint<E: Env>(
         Err(authz::Error::Lapsed) => return Ok(None),
         Err(error) => return Err(told(error)),
     };
-    let shown = has::show(owner, desk.keeper().keys());
+    let shown = has::show(owner, desk.keeper());
     answer(call, desk, &grant, serial, Some(shown)).map(Some)
 }
 
@@ -212,7 +212,7 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
     match desk.ask(call, command).await {
         Ok(Outcome::Granted(grant, serial)) => {
             let owner = Principal::user_of(user, &desk.state());
-            answer(call, desk, &grant, serial, Some(has::show(&owner, desk.keeper().keys())))
+            answer(call, desk, &grant, serial, Some(has::show(&owner, desk.keeper())))
         }
         Ok(_) | Err(authz::Error::InvalidGrant | authz::Error::Foreign) => invalid(),
         Err(authz::Error::Reused) => {

@@ -1,0 +1,155 @@
+//! Secrets in a text for logs: whoever sends one in a wrong place finds it in no file.
+//!
+//! What is known by its form: tokens ([`text::masked`]), keys of the API as they are sent and as `id:secret`, tokens of
+//! service accounts, handles of pushed requests, and enrollment tokens. The base64 of plain text has letters and digits
+//! alone, so that each of these is a word of its own.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use ring::digest;
+
+use super::text;
+
+/// Characters of a key's id, and of its secret.
+const KEY_ID: usize = 20;
+const KEY_SECRET: usize = 22;
+
+/// Characters of a key as it is sent, without padding.
+const KEY_SENT: usize = (KEY_ID + 1 + KEY_SECRET) * 8 / 6 + 1;
+
+/// The base64 of what tokens of service accounts begin with: four bytes, and `elastic/`.
+const OF_SERVICE: &[u8] = b"AAEAAWVsYXN0aWMv";
+
+/// The base64 of what enrollment tokens begin with: `{"ver"`.
+const OF_ENROLLMENT: &[u8] = b"eyJ2ZXIi";
+
+/// What handles of pushed requests begin with.
+const OF_PUSHED: &str = "urn:ietf:params:oauth:request_uri:";
+
+/// A text for logs: instead of each secret in it the first 8 bytes of its SHA-256 in hex, by which whoever has the secret
+/// finds it again.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let plain = text::masked(text);
+    let found = secrets(&plain);
+    if found.is_empty() {
+        return plain;
+    }
+    let (mut masked, mut kept) = (String::with_capacity(plain.len()), 0);
+    for secret in found {
+        let hash = digest::digest(&digest::SHA256, &plain.as_bytes()[secret.clone()]);
+        masked.push_str(&plain[kept..secret.start]);
+        masked.push_str(&crate::form::hex(&hash.as_ref()[..8]));
+        kept = secret.end;
+    }
+    Cow::Owned(masked + &plain[kept..])
+}
+
+/// Where secrets stand, rising.
+fn secrets(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let word = run(bytes, at, u8::is_ascii_alphanumeric);
+        if is_sent(&bytes[word.clone()]) {
+            let end = run(bytes, word.end, |byte| *byte == b'=').end;
+            found.push(word.start..end);
+            at = end;
+            continue;
+        }
+        let name = run(bytes, at, is_of_name);
+        let behind = name.end + 1;
+        if name.len() == KEY_ID && bytes.get(name.end) == Some(&b':') {
+            let secret = run(bytes, behind, is_of_name);
+            if secret.len() == KEY_SECRET {
+                at = secret.end;
+                found.push(secret);
+                continue;
+            }
+        }
+        if bytes[at..].starts_with(OF_PUSHED.as_bytes()) {
+            let handle = run(bytes, at + OF_PUSHED.len(), is_of_name);
+            at = handle.end;
+            found.extend((!handle.is_empty()).then_some(handle));
+            continue;
+        }
+        // The next word begins behind this one.
+        at = if word.is_empty() { at + 1 } else { word.end };
+    }
+    found
+}
+
+/// How far bytes of one kind reach from here.
+fn run(bytes: &[u8], from: usize, is_one: impl Fn(&u8) -> bool) -> Range<usize> {
+    let rest = bytes.get(from..).unwrap_or_default();
+    from..from + rest.iter().take_while(|byte| is_one(byte)).count()
+}
+
+fn is_of_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// Is this word a secret as it is sent, in base64?
+fn is_sent(word: &[u8]) -> bool {
+    if word.starts_with(OF_SERVICE) || (word.starts_with(OF_ENROLLMENT) && word.len() > KEY_SENT) {
+        return true;
+    }
+    if word.len() != KEY_SENT {
+        return false;
+    }
+    let Ok(key) = STANDARD_NO_PAD.decode(word) else { return false };
+    let has_form = |(at, byte): (usize, &u8)| match at {
+        KEY_ID => *byte == b':',
+        _ => is_of_name(byte),
+    };
+    key.iter().enumerate().all(has_form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "abcdefghij-_ABCDEF12";
+    const SECRET: &str = "0123456789-_abcdefghij";
+
+    fn hash(secret: &str) -> String {
+        crate::form::hex(&digest::digest(&digest::SHA256, secret.as_bytes()).as_ref()[..8])
+    }
+
+    #[test]
+    fn secrets_are_known_by_their_form() {
+        let key = base64::engine::general_purpose::STANDARD.encode(format!("{ID}:{SECRET}"));
+        assert_eq!(key.trim_end_matches('=').len(), KEY_SENT);
+        let service = STANDARD_NO_PAD.encode(b"\0\x01\0\x01elastic/kibana/one:secret");
+        let enrollment = STANDARD_NO_PAD.encode(format!(
+            r#"{{"ver":"8.19.0","adr":["127.0.0.1:9200"],"fgr":"ab","key":"{ID}:{SECRET}"}}"#
+        ));
+        for secret in [&key, &service, &enrollment] {
+            for (before, behind) in
+                [("", ""), ("ApiKey ", ":x"), ("/_security/user/", "/x"), ("a_", "%"), ("é", "é")]
+            {
+                let told = masked(&format!("{before}{secret}{behind}")).into_owned();
+                assert_eq!(told, format!("{before}{}{behind}", hash(secret)));
+            }
+        }
+        assert_eq!(masked(&format!("{key}{key}")), format!("{0}{0}", hash(&key)));
+        let raw = format!("x {ID}:{SECRET} y");
+        assert_eq!(masked(&raw), format!("x {ID}:{} y", hash(SECRET)));
+        let pushed = format!("a={OF_PUSHED}{SECRET}&b");
+        assert_eq!(masked(&pushed), format!("a={OF_PUSHED}{}&b", hash(SECRET)));
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        let close = STANDARD_NO_PAD.encode(format!("{ID}.{SECRET}"));
+        let longer = format!("x{ID}:{SECRET}");
+        for plain in
+            ["", ":", "=", "a:b", OF_PUSHED, "eyJ2ZXIi", &close, &longer, "über_alles: 12 ="]
+        {
+            assert_eq!(masked(plain), plain);
+        }
+    }
+}
