@@ -36,6 +36,14 @@ const MODE: &str = "mode";
 /// Those of no cluster, which stand in the file of a node.
 const OF_NODE: [&str; 3] = ["connections_per_cluster", "initial_connect_timeout", "node.attr"];
 
+/// What nobody may set of a cluster that has no address.
+const NEEDS_ADDRESS: [&str; 4] = [
+    "skip_unavailable",
+    "transport.compress",
+    "transport.compression_scheme",
+    "transport.ping_schedule",
+];
+
 /// May `update` be worked into a layer of settings, of which `held` is set? `title` says which layer it is. Only
 /// what it names is looked at.
 ///
@@ -73,7 +81,10 @@ pub fn check(title: &str, held: &Layer, update: &Layer) -> Result<()> {
     }
     let named: BTreeSet<&str> = of_family(update).filter_map(|(name, _)| name_of(name)).collect();
     let is_named = |name: &&String| name_of(name).is_some_and(|cluster| named.contains(cluster));
-    after.keys().filter(is_named).try_for_each(|name| check_mode(&after, name))
+    after.keys().filter(is_named).try_for_each(|name| {
+        check_mode(&after, name)?;
+        check_address(&after, name)
+    })
 }
 
 fn of_family(layer: &Layer) -> impl Iterator<Item = (&String, &Value)> {
@@ -139,13 +150,39 @@ fn check_mode(after: &Layer, name: &str) -> Result<()> {
     let part = PARTS.iter().find(|(part, ..)| *part == what);
     let Some(required) = part.and_then(|(.., mode)| *mode) else { return Ok(()) };
     let mode = format!("{FAMILY}{cluster}.{MODE}");
-    let configured = after.get(&mode).and_then(Value::as_str).unwrap_or("sniff").to_uppercase();
+    let configured = mode_of(after, cluster);
     if configured == required {
         return Ok(());
     }
     Err(Error::argument(format!(
         "Setting \"{name}\" cannot be used with the configured \"{mode}\" [required={required}, \
          configured={configured}]"
+    )))
+}
+
+/// `SNIFF` or `PROXY`.
+fn mode_of(after: &Layer, cluster: &str) -> String {
+    let mode = after.get(&format!("{FAMILY}{cluster}.{MODE}")).and_then(Value::as_str);
+    mode.unwrap_or("sniff").to_uppercase()
+}
+
+/// How a cluster is spoken to is of no use, and refused, where nobody says where it is.
+fn check_address(after: &Layer, name: &str) -> Result<()> {
+    let Some((cluster, what)) = cluster_of(name) else { return Ok(()) };
+    if !NEEDS_ADDRESS.contains(&what) {
+        return Ok(());
+    }
+    let address = if mode_of(after, cluster) == "PROXY" { "proxy_address" } else { "seeds" };
+    let is_there = match after.get(&format!("{FAMILY}{cluster}.{address}")) {
+        Some(Value::Array(hosts)) => !hosts.is_empty(),
+        Some(text) => text.as_str().is_some_and(|text| !text.trim().is_empty()),
+        None => false,
+    };
+    if is_there {
+        return Ok(());
+    }
+    Err(Error::argument(format!(
+        "Cannot configure setting [{name}] if remote cluster is not enabled."
     )))
 }
 
@@ -173,7 +210,18 @@ mod tests {
         for (update, expected) in [
             (json!({"a.seeds": ["h:1", "[::1]:9300"], "a.skip_unavailable": true}), "ok"),
             (json!({"a": {"mode": "PROXY", "proxy_address": "h:1", "server_name": "x"}}), "ok"),
-            (json!({"a.transport": {"ping_schedule": "-1", "compress": "Indexing_data"}}), "ok"),
+            (
+                json!({"a.seeds": "h:1", "a.transport": {"ping_schedule": "-1", "compress": "Indexing_data"}}),
+                "ok",
+            ),
+            (
+                json!({"a.mode": "proxy", "a.skip_unavailable": true}),
+                "Cannot configure setting [cluster.remote.a.skip_unavailable] if remote cluster is not enabled.",
+            ),
+            (
+                json!({"a.seeds": [], "a.transport.compress": true}),
+                "Cannot configure setting [cluster.remote.a.transport.compress] if remote cluster is not enabled.",
+            ),
             (json!({"a.foo": "x"}), "persistent setting [cluster.remote.a.foo], not recognized"),
             (json!({"a.foo": null}), "persistent setting [cluster.remote.a.foo], not recognized"),
             (json!({"a": "1"}), "persistent setting [cluster.remote.a], not recognized"),
@@ -209,6 +257,18 @@ mod tests {
         ] {
             assert_eq!(told(&json!({}), &update), expected, "{update:?}");
         }
+    }
+
+    #[test]
+    fn an_address_is_not_taken_back_alone() {
+        let held =
+            json!({"cluster.remote.a.seeds": ["h:1"], "cluster.remote.a.skip_unavailable": "true"});
+        let expected = "Cannot configure setting [cluster.remote.a.skip_unavailable] if remote cluster is \
+                        not enabled.";
+        assert_eq!(told(&held, &json!({"a.seeds": null})), expected);
+        assert_eq!(told(&held, &json!({"a.seeds": null, "a.skip_unavailable": null})), "ok");
+        assert_eq!(told(&held, &json!({"a.*": null})), "ok");
+        assert_eq!(told(&held, &json!({"b.seeds": "h:2"})), "ok");
     }
 
     #[test]

@@ -554,6 +554,9 @@ fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u3
                  shards ( {from})"
             )),
         },
+        Resize::Shrink if from == 1 => {
+            wrong("can't shrink an index with only one shard".to_owned())
+        }
         Resize::Shrink => match asked.unwrap_or(1) {
             to if to > from => wrong(format!(
                 "the number of target shards [{to}] must be less that the number of source shards \

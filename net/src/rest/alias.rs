@@ -39,10 +39,10 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
-/// `HEAD`, in the same forms with a name.
+/// `HEAD`, in the same forms: as `GET` would be answered.
 pub(super) async fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let there = match view(call).await {
-        Ok(view) => view.missing.is_empty() && !view.indices.is_empty(),
+        Ok(view) => view.missing.is_empty(),
         Err(error) if error.status == 404 => false,
         Err(error) => return Err(error),
     };
@@ -61,7 +61,7 @@ pub(super) async fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
     call.core.aliases(call.gate, call.indices(), options, names.as_deref()).await
 }
 
-/// `PUT|POST /{index}/_alias/{name}` and kin: what the path lacks, the body says.
+/// `PUT|POST /{index}/_alias/{name}` and kin: what the body says counts before the path.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.map().await?.unwrap_or_else(Value::object);
     call.read(|content| match content.is_empty() {
@@ -70,8 +70,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     })
     .await?;
     let said = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
-    let index = call.path.get("index").map(str::to_owned).or_else(|| said("index"));
-    let name = call.path.get("name").map(str::to_owned).or_else(|| said("alias"));
+    let index = said("index").or_else(|| call.path.get("index").map(str::to_owned));
+    let name = said("alias").or_else(|| call.path.get("name").map(str::to_owned));
     let mut problems = Vec::new();
     if index.as_deref().unwrap_or_default().is_empty() {
         problems.push("index / indices is missing");
@@ -270,7 +270,7 @@ fn action(item: &Node) -> std::result::Result<AliasRequest, (Option<Place>, Erro
     };
     let names: &[&str] = match member.key.as_str() {
         "add" | "remove" => &["index", "indices", "alias", "aliases", "must_exist"],
-        "remove_index" => &["index", "indices", "must_exist"],
+        "remove_index" => &["index", "indices"],
         _ => {
             let error = unknown("alias_action", &member.key, member.key_at);
             return Err((Some(member.value.at), error));

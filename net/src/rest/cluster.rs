@@ -220,7 +220,17 @@ fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<HealthWait
     }
     wait.timeout_ms = match call.params.text("timeout") {
         None => TIMEOUT_MS,
-        Some(text) => time_ms("timeout", text)?.unwrap_or(u64::from(u32::MAX)),
+        Some("-1") => u64::from(u32::MAX),
+        Some(text) => match (time_ms("timeout", text)?, text.strip_prefix('-')) {
+            (Some(millis), _) => millis,
+            (None, less) => {
+                let millis = less.map_or(Ok(None), |text| time_ms("timeout", text))?;
+                let millis = millis.unwrap_or_default();
+                return Err(Error::illegal_argument(format!(
+                    "duration cannot be negative, was given [-{millis}]"
+                )));
+            }
+        },
     };
     wait.in_vain = !call
         .params

@@ -326,3 +326,41 @@ fn a_pattern_means_open_indices() {
         assert_eq!(client.call("HEAD", "/q-closed", "").await.status, 404);
     });
 }
+
+/// What the body says of an alias counted for nothing where the path had said it; `HEAD` was 404 where `GET` was 200.
+#[test]
+fn an_alias_is_named_by_its_body_before_its_path() {
+    with_node(|mut client| async move {
+        for index in ["a1", "a2"] {
+            client.good("PUT", &format!("/{index}"), "").await;
+        }
+        client.good("PUT", "/a1/_alias/d8", r#"{"alias":"d9"}"#).await;
+        client.good("PUT", "/a1/_alias/x", r#"{"index":"a2"}"#).await;
+        let all = client.good("GET", "/_alias", "").await;
+        let none = json!({});
+        let expected =
+            json!({"a1": {"aliases": {"d9": (none.clone())}}, "a2": {"aliases": {"x": none}}});
+        assert_eq!(all, expected);
+        for (target, status) in [
+            ("/_alias/nope*", 200),
+            ("/a1/_alias/zz*", 200),
+            ("/zz*/_alias", 200),
+            ("/a1/_alias/d9", 200),
+            ("/_alias/d8", 404),
+            ("/zz/_alias", 404),
+        ] {
+            for method in ["GET", "HEAD"] {
+                assert_eq!(
+                    client.call(method, target, "").await.status,
+                    status,
+                    "{method} {target}"
+                );
+            }
+        }
+        let remove = r#"{"actions":[{"remove_index":{"index":"a1","must_exist":true}}]}"#;
+        let told = client.call("POST", "/_aliases", remove).await;
+        assert_eq!(told.status, 400);
+        let text = told.text();
+        assert!(text.contains("[remove_index] unknown field [must_exist]"), "{text}");
+    });
+}

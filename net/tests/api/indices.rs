@@ -94,6 +94,12 @@ fn bad_bodies_are_named() {
                 "400 illegal_argument_exception: No enum constant \
                  org.elasticsearch.cluster.health.ClusterHealthStatus.FOO",
             ),
+            (
+                "GET",
+                "/_cluster/health?wait_for_status=green&timeout=-1s",
+                "",
+                "400 illegal_argument_exception: duration cannot be negative, was given [-1000]",
+            ),
         ] {
             assert_eq!(client.bad(method, target, body).await, told, "{method} {target}");
         }
