@@ -4,6 +4,8 @@
 //! SHA-256 of its authority, and an API key that may call the one path and dies after 30 minutes. A
 //! token for a node opens the whole cluster: it is printed, and never logged.
 
+use std::net::SocketAddr;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::Method;
@@ -42,9 +44,20 @@ pub fn run(options: &CreateEnrollmentToken) -> Result<()> {
         value.at(path).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
     };
     let key = format!("{}:{}", text(&key, &["id"]), text(&key, &["api_key"]));
-    let address = node.url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
-    println!("{}", token(&text(&root, &["version", "number"]), address, &fingerprint, &key));
+    let known = node.url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
+    let nodes = node.ask_as_operator(&folder, Method::Get, "/_nodes/_local/http", None)?;
+    let address = reached(known, &nodes);
+    println!("{}", token(&text(&root, &["version", "number"]), &address, &fingerprint, &key));
     Ok(())
+}
+
+/// Where others reach the node that this machine knows by `known`: where that is its own loopback address, as the node
+/// says.
+fn reached(known: &str, nodes: &Value) -> String {
+    let is_loopback = known.parse().is_ok_and(|address: SocketAddr| address.ip().is_loopback());
+    let told = nodes.get("nodes").and_then(Value::as_object).and_then(|all| all.iter().next());
+    let told = told.and_then(|(_, node)| node.at(&["http", "publish_address"])?.as_str());
+    told.filter(|_| is_loopback).unwrap_or(known).to_owned()
 }
 
 /// The text of a token.
@@ -56,6 +69,15 @@ pub fn token(version: &str, address: &str, fingerprint: &str, key: &str) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn others_are_told_where_they_reach_the_node() {
+        let nodes = json!({"nodes": {"x": {"http": {"publish_address": "192.0.2.2:9200"}}}});
+        assert_eq!(reached("127.0.0.1:9200", &nodes), "192.0.2.2:9200");
+        assert_eq!(reached("[::1]:9200", &nodes), "192.0.2.2:9200");
+        assert_eq!(reached("es.example:9200", &nodes), "es.example:9200");
+        assert_eq!(reached("127.0.0.1:9200", &json!({})), "127.0.0.1:9200");
+    }
 
     #[test]
     fn a_token_says_where_whom_to_trust_and_by_which_key() {

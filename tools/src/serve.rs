@@ -154,8 +154,14 @@ pub fn run(options: &Serve) -> Result<()> {
         slow_log: Some(Arc::new(slow_log::SlowLog::new(&settings.logs_in(folder.path())))),
         measure: Some(Arc::new(probe.clone())),
     };
+    let url = addresses::url(&settings.http, listener.address(), settings.tls);
+    let reached = match listener.address().ip().is_unspecified() {
+        true => info.http_address.clone(),
+        false => url.split("://").nth(1).unwrap_or_default().to_owned(),
+    };
     let told = ready::Told {
-        url: addresses::url(&settings.http, listener.address(), settings.tls),
+        url,
+        reached,
         transport: transport.address().to_string(),
         authority: None,
         certificate_name: None,

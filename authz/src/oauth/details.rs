@@ -187,11 +187,14 @@ pub fn scopes(entry: &Value) -> Vec<Scope> {
     pairs.collect()
 }
 
+/// Pairs of an index and an action that are told of what is left of an entry.
+const PAIRS_MAX: usize = 512;
+
 /// What an entry and a ceiling have in common: the entry as it is where it lies within it, else one for the indices
 /// of which the same actions are left.
 pub fn cut(entry: &Value, ceiling: &[Scope]) -> Vec<Value> {
     let own = scopes(entry);
-    let left = scope::cut(&own, ceiling);
+    let left = scope::cut_to(PAIRS_MAX, &own, ceiling);
     if left == own {
         return vec![entry.clone()];
     }

@@ -248,6 +248,11 @@ pub fn holds_all(own: &[Scope], wanted: &[Scope]) -> bool {
 
 /// What the scopes have in common with a ceiling: each that lies within it, and of another the parts that do.
 pub fn cut(scopes: &[Scope], ceiling: &[Scope]) -> Vec<Scope> {
+    cut_to(ENTRIES_MAX, scopes, ceiling)
+}
+
+/// The same; parts of scopes as far as there are no more than `most`.
+pub fn cut_to(most: usize, scopes: &[Scope], ceiling: &[Scope]) -> Vec<Scope> {
     let mut left: Vec<Scope> = Vec::with_capacity(scopes.len());
     for scope in scopes {
         if ceiling.iter().any(|own| own.holds(scope)) {
@@ -255,7 +260,7 @@ pub fn cut(scopes: &[Scope], ceiling: &[Scope]) -> Vec<Scope> {
             continue;
         }
         for part in ceiling.iter().flat_map(|own| own.shared(scope)) {
-            if left.len() < ENTRIES_MAX && !left.iter().any(|known| known.holds(&part)) {
+            if left.len() < most && !left.iter().any(|known| known.holds(&part)) {
                 left.push(part);
             }
         }

@@ -20,6 +20,9 @@ const KEY_SECRET: usize = 22;
 /// Characters of a key as it is sent, without padding.
 const KEY_SENT: usize = (KEY_ID + 1 + KEY_SECRET) * 8 / 6 + 1;
 
+/// The character in which the last bits of the colon are.
+const COLON: usize = (KEY_ID + 1) * 8 / 6 - 1;
+
 /// The base64 of what tokens of service accounts begin with: four bytes, and `elastic/`.
 const OF_SERVICE: &[u8] = b"AAEAAWVsYXN0aWMv";
 
@@ -53,17 +56,21 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let word = run(bytes, at, u8::is_ascii_alphanumeric);
-        if is_sent(&bytes[word.clone()]) {
-            let end = run(bytes, word.end, |byte| *byte == b'=').end;
-            found.push(word.start..end);
-            at = end;
+        let word = run(bytes, at, usize::MAX, u8::is_ascii_alphanumeric);
+        let sent = sent(&bytes[word.clone()]);
+        if let Some(last) = sent.last() {
+            let padding = run(bytes, at + last.end, 2, |byte| *byte == b'=');
+            let reaches = at + last.end == word.end;
+            found.extend(sent.iter().map(|one| at + one.start..at + one.end));
+            if let Some(last) = found.last_mut().filter(|_| reaches) {
+                last.end = padding.end;
+            }
+            at = if reaches { padding.end } else { word.end };
             continue;
         }
-        let name = run(bytes, at, is_of_name);
-        let behind = name.end + 1;
+        let name = run(bytes, at, KEY_ID + 1, is_of_name);
         if name.len() == KEY_ID && bytes.get(name.end) == Some(&b':') {
-            let secret = run(bytes, behind, is_of_name);
+            let secret = run(bytes, name.end + 1, KEY_SECRET + 1, is_of_name);
             if secret.len() == KEY_SECRET {
                 at = secret.end;
                 found.push(secret);
@@ -71,7 +78,7 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
             }
         }
         if bytes[at..].starts_with(OF_PUSHED.as_bytes()) {
-            let handle = run(bytes, at + OF_PUSHED.len(), is_of_name);
+            let handle = run(bytes, at + OF_PUSHED.len(), usize::MAX, is_of_name);
             at = handle.end;
             found.extend((!handle.is_empty()).then_some(handle));
             continue;
@@ -82,22 +89,39 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// How far bytes of one kind reach from here.
-fn run(bytes: &[u8], from: usize, is_one: impl Fn(&u8) -> bool) -> Range<usize> {
+/// How far bytes of one kind reach from here, `most` of them.
+fn run(bytes: &[u8], from: usize, most: usize, is_one: impl Fn(&u8) -> bool) -> Range<usize> {
     let rest = bytes.get(from..).unwrap_or_default();
-    from..from + rest.iter().take_while(|byte| is_one(byte)).count()
+    from..from + rest.iter().take(most).take_while(|byte| is_one(byte)).count()
 }
 
 fn is_of_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Is this word a secret as it is sent, in base64?
-fn is_sent(word: &[u8]) -> bool {
-    if word.starts_with(OF_SERVICE) || (word.starts_with(OF_ENROLLMENT) && word.len() > KEY_SENT) {
-        return true;
+/// Where secrets stand in a word as they are sent, in base64, whatever stands before them.
+fn sent(word: &[u8]) -> Vec<Range<usize>> {
+    let place = |begin: &[u8]| word.windows(begin.len()).position(|part| part == begin);
+    let enrollment = || place(OF_ENROLLMENT).filter(|at| word.len() - at > KEY_SENT);
+    let (mut found, mut at) = (Vec::new(), 0);
+    if let Some(place) = place(OF_SERVICE).or_else(enrollment) {
+        found.push(place..word.len());
+        at = word.len();
     }
-    if word.len() != KEY_SENT {
+    while let Some(part) = word.get(at..at + KEY_SENT) {
+        let is_key = is_key(part);
+        if is_key {
+            found.push(at..at + KEY_SENT);
+        }
+        at += if is_key { KEY_SENT } else { 1 };
+    }
+    found
+}
+
+/// Is this `id:secret` of a key, in base64?
+fn is_key(word: &[u8]) -> bool {
+    // The last six bits of the colon: most words are known by them for none.
+    if word.get(COLON) != Some(&b'6') {
         return false;
     }
     let Ok(key) = STANDARD_NO_PAD.decode(word) else { return false };
@@ -128,14 +152,21 @@ mod tests {
             r#"{{"ver":"8.19.0","adr":["127.0.0.1:9200"],"fgr":"ab","key":"{ID}:{SECRET}"}}"#
         ));
         for secret in [&key, &service, &enrollment] {
-            for (before, behind) in
-                [("", ""), ("ApiKey ", ":x"), ("/_security/user/", "/x"), ("a_", "%"), ("é", "é")]
-            {
+            for (before, behind) in [
+                ("", ""),
+                ("ApiKey ", ":x"),
+                ("/_security/user/", "/x"),
+                ("a_", "%"),
+                ("é", "é"),
+                ("key", ""),
+            ] {
                 let told = masked(&format!("{before}{secret}{behind}")).into_owned();
                 assert_eq!(told, format!("{before}{}{behind}", hash(secret)));
             }
         }
         assert_eq!(masked(&format!("{key}{key}")), format!("{0}{0}", hash(&key)));
+        let bare = key.trim_end_matches('=');
+        assert_eq!(masked(&format!("x{bare}y{bare}")), format!("x{0}y{0}", hash(bare)));
         let raw = format!("x {ID}:{SECRET} y");
         assert_eq!(masked(&raw), format!("x {ID}:{} y", hash(SECRET)));
         let pushed = format!("a={OF_PUSHED}{SECRET}&b");

@@ -11,6 +11,7 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -84,6 +85,39 @@ pub fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
 pub fn lower_priority(niceness: i32) -> io::Result<()> {
     // SAFETY: takes numbers only. On Linux, 0 names the calling thread, not the whole process.
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) }).map(drop)
+}
+
+/// The addresses of this machine's interfaces that are up; those that mean something on one link alone left out.
+pub fn interface_addresses() -> io::Result<Vec<IpAddr>> {
+    let mut list: *mut libc::ifaddrs = std::ptr::null_mut();
+    // SAFETY: fills in the pointer that it is given.
+    checked(unsafe { libc::getifaddrs(&raw mut list) })?;
+    let (mut found, mut at) = (Vec::new(), list);
+    // SAFETY: the list is the system's, ends with a null pointer, and is whole until it is freed below.
+    while let Some(one) = unsafe { at.as_ref() } {
+        at = one.ifa_next;
+        let is_up = one.ifa_flags & libc::IFF_UP as libc::c_uint != 0;
+        // SAFETY: where there is an address it begins with its family.
+        let Some(address) = (unsafe { one.ifa_addr.as_ref() }).filter(|_| is_up) else { continue };
+        let ip: Option<IpAddr> = match libc::c_int::from(address.sa_family) {
+            libc::AF_INET => {
+                // SAFETY: an address of this family is one of these, as the system aligns them.
+                let address = unsafe { one.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned() };
+                Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                // SAFETY: as above.
+                let address = unsafe { one.ifa_addr.cast::<libc::sockaddr_in6>().read_unaligned() };
+                let ip = Ipv6Addr::from(address.sin6_addr.s6_addr);
+                (!ip.is_unicast_link_local()).then(|| ip.into())
+            }
+            _ => None,
+        };
+        found.extend(ip);
+    }
+    // SAFETY: made above, and freed once.
+    unsafe { libc::freeifaddrs(list) };
+    Ok(found)
 }
 
 /// The shortest time that the scheduler gives a thread in one go, in nanoseconds.
@@ -451,6 +485,12 @@ mod tests {
             niceness()
         });
         assert_eq!(thread.join().expect("does not panic"), 3);
+    }
+
+    #[test]
+    fn interfaces_have_addresses() {
+        let found = interface_addresses().expect("readable");
+        assert!(found.iter().any(IpAddr::is_loopback), "{found:?}");
     }
 
     #[test]

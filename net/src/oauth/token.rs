@@ -445,8 +445,10 @@ async fn device<E: Env>(
             && visit.now() < known.end
             && is_nothing(&ask::cut_all(&client.client, &known.scopes, &[]))
     };
-    if visit.state().devices.get(&id).is_some_and(is_lost) {
-        return Err(Fail::grant());
+    if let Some(known) = visit.state().devices.get(&id).filter(|known| is_lost(known)) {
+        let user = known.user.clone().unwrap_or_default();
+        let tried = Tried { token: code, grant: None, user, refresh: false };
+        return Err(refused(visit, client, &authz::Error::InvalidGrant, &tried));
     }
     let command = Command::PollDevice {
         id,

@@ -160,6 +160,7 @@ impl<E: Env> Visit<'_, E> {
     /// # Errors
     /// What the state refuses, why it cannot be written, or that the log takes no line.
     pub async fn ask(&self, command: Command) -> Result<Outcome, Error> {
+        let command = opened(&self.state(), command);
         let keeper = &self.security.keeper;
         let is_strict = keeper.audit().strict_count().is_some();
         let facts = is_strict.then(|| begun::facts(&command, self.keys(), &self.state())).flatten();
@@ -421,6 +422,17 @@ impl<E: Env> Visit<'_, E> {
             "Go back to the application and begin again.",
         )
     }
+}
+
+/// A client that has no secret any more: what it was granted while it had one was granted to whoever proves to have it
+/// (oauth.md, section 9), and ends.
+fn opened(state: &State, command: Command) -> Command {
+    let Command::PutClient { mut client, version } = command else { return command };
+    let known = state.clients.get(&client.reference);
+    if !client.profile.confidential && known.is_some_and(|known| known.profile.confidential) {
+        client.grants_from = client.grants_from.max(state.next + 1);
+    }
+    Command::PutClient { client, version }
 }
 
 /// Indices, data streams and aliases; the indices of a stream begin with a dot, and are counted nowhere.

@@ -54,6 +54,13 @@ impl Stage {
         assert_eq!(answer.status, 303, "{}", answer.text());
     }
 
+    /// Its ceiling is another, and approved.
+    async fn narrow(&mut self, client: &mut Client, scope: &str) {
+        self.change(client, &[("confidential", "confidential"), ("scope", scope)]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", &format!("/_oauth/client/{}/_approve", self.id), "").await;
+    }
+
     /// The page that asks its owner, in a browser of its own.
     async fn page(&self, client: &mut Client, more: &str) -> (Browser, String, Response) {
         let mut browser = Browser::default();
@@ -84,6 +91,18 @@ async fn allow(
     browser.post(client, action, &form).await
 }
 
+/// The page that follows where the code of a device is typed.
+async fn device_page(
+    browser: &mut Browser,
+    client: &mut Client,
+    device: &(u16, Value),
+) -> Response {
+    let page = browser.ask(client, "/device", &[]).await;
+    let mut form = fields(&page, "/device");
+    form.push(("user_code".into(), word(device, "user_code")));
+    browser.post(client, "/device", &form).await
+}
+
 fn code_in(answer: &Response) -> String {
     let led = location(answer);
     let code = led.split_once("code=").expect("a code").1;
@@ -100,6 +119,40 @@ fn offered(page: &Response) -> Vec<String> {
     let boxes = text.split("<input").filter(|it| it.contains("name=\"scope\""));
     let values = boxes.filter_map(|it| it.split_once("value=\"")?.1.split('"').next());
     values.map(str::to_owned).collect()
+}
+
+/// What a client with a secret was granted was renewed for whoever has the refresh token, once it was a public one.
+#[test]
+fn what_was_granted_to_who_has_a_secret_ends_with_it() {
+    with_oauth(|mut client| async move {
+        let scope = "index:a-*:read";
+        let mut stage = Stage::new(&mut client, scope).await;
+        let mut granted = Vec::new();
+        for _ in 0..2 {
+            let (mut browser, _, page) = stage.page(&mut client, "").await;
+            let led = allow(&mut browser, &mut client, (&page, "/consent"), &[scope]).await;
+            let body = format!("&grant_type=authorization_code&code={}", code_in(&led));
+            let told = stage.post(&mut client, "/token", &body).await;
+            granted.push((word(&told, "access_token"), word(&told, "refresh_token")));
+            // Another name changes nothing of it.
+            stage.change(&mut client, &[("confidential", "confidential"), ("scope", scope)]).await;
+        }
+        let body = format!("&grant_type=refresh_token&refresh_token={}", granted[0].1);
+        assert_eq!(stage.post(&mut client, "/token", &body).await.0, 200);
+
+        stage.change(&mut client, &[("confidential", "public"), ("scope", scope)]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
+        let (access, refresh) = &granted[1];
+        client.authorize(None);
+        let body =
+            format!("grant_type=refresh_token&refresh_token={refresh}&client_id={}", stage.id);
+        let told = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
+        assert_eq!(told.status, 400, "{}", told.text());
+        assert_eq!(at(&value(&told), &["error"]).as_str(), Some("invalid_grant"));
+        client.authorize(Some(&format!("Bearer {access}")));
+        assert_eq!(client.call("GET", "/_security/_authenticate", "").await.status, 401);
+    });
 }
 
 /// A client that had asked without PKCE, and had to use it or was a public one by then, got tokens without.
@@ -179,10 +232,7 @@ fn what_lies_beyond_the_ceiling_is_as_if_it_had_not_been_granted() {
 
         let mut browser = Browser::default();
         browser.sign_in(&mut client, "ann", "/login").await;
-        let page = browser.ask(&mut client, "/device", &[]).await;
-        let mut form = fields(&page, "/device");
-        form.push(("user_code".into(), word(&device, "user_code")));
-        let page = browser.post(&mut client, "/device", &form).await;
+        let page = device_page(&mut browser, &mut client, &device).await;
         assert_eq!(offered(&page), [one]);
         allow(&mut browser, &mut client, (&page, "/device"), &[one, writes]).await;
         let body = format!("&grant_type={DEVICE}&device_code={}", word(&device, "device_code"));
@@ -191,11 +241,7 @@ fn what_lies_beyond_the_ceiling_is_as_if_it_had_not_been_granted() {
 
         // Nothing of it is left.
         let device = stage.post(&mut client, "/device_authorization", "").await;
-        client.authorize(Some(&basic("elastic", "secret")));
-        let elsewhere = "index:b-1:read";
-        stage.change(&mut client, &[("confidential", "confidential"), ("scope", elsewhere)]).await;
-        client.authorize(Some(&basic("elastic", "secret")));
-        client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
+        stage.narrow(&mut client, "index:b-1:read").await;
         let target = format!("/authorize?response_type=code&client_id={}", stage.id);
         let led = location(&Browser::default().ask(&mut client, &target, &[]).await);
         assert!(led.starts_with(CALLBACK) && led.contains("error=invalid_scope"), "{led}");
@@ -207,10 +253,7 @@ fn what_lies_beyond_the_ceiling_is_as_if_it_had_not_been_granted() {
             let told = stage.post(&mut client, target, &more).await;
             assert_eq!((told.0, &*word(&told, "error")), (400, "invalid_scope"), "{target}");
         }
-        let page = browser.ask(&mut client, "/device", &[]).await;
-        let mut form = fields(&page, "/device");
-        form.push(("user_code".into(), word(&device, "user_code")));
-        let page = browser.post(&mut client, "/device", &form).await;
+        let page = device_page(&mut browser, &mut client, &device).await;
         assert_eq!(page.status, 400, "{}", page.text());
     });
 }
@@ -246,19 +289,11 @@ fn what_lies_wholly_beyond_the_ceiling_is_worth_no_token() {
         let device = stage.post(&mut client, "/device_authorization", "").await;
         let mut browser = Browser::default();
         browser.sign_in(&mut client, "ann", "/login").await;
-        let page = browser.ask(&mut client, "/device", &[]).await;
-        let mut form = fields(&page, "/device");
-        form.push(("user_code".into(), word(&device, "user_code")));
-        let page = browser.post(&mut client, "/device", &form).await;
+        let page = device_page(&mut browser, &mut client, &device).await;
         allow(&mut browser, &mut client, (&page, "/device"), &both).await;
 
         // One of the two entries is left, and nothing of the scopes.
-        let narrow = async |client: &mut Client, stage: &mut Stage, scope: &str| {
-            stage.change(client, &[("confidential", "confidential"), ("scope", scope)]).await;
-            client.authorize(Some(&basic("elastic", "secret")));
-            client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
-        };
-        narrow(&mut client, &mut stage, "index:a-2:read").await;
+        stage.narrow(&mut client, "index:a-2:read").await;
         let seen = async |client: &mut Client, stage: &Stage, token: &str| {
             let told = stage.post(client, "/introspect", &format!("&token={token}")).await;
             let entries = told.1.get("authorization_details").map(json::to_string);
@@ -268,7 +303,7 @@ fn what_lies_wholly_beyond_the_ceiling_is_worth_no_token() {
         let told = seen(&mut client, &stage, &tokens[1]).await;
         assert_eq!(told, (Some(true), String::new(), Some(second.to_owned())));
 
-        narrow(&mut client, &mut stage, elsewhere).await;
+        stage.narrow(&mut client, elsewhere).await;
         for token in &tokens {
             let told = seen(&mut client, &stage, token).await;
             assert_eq!(told, (Some(true), String::new(), None));
@@ -280,12 +315,12 @@ fn what_lies_wholly_beyond_the_ceiling_is_worth_no_token() {
         }
 
         // None of them was spent by that.
-        narrow(&mut client, &mut stage, reads).await;
+        stage.narrow(&mut client, reads).await;
         for more in [exchange(&codes[0]), polled] {
             let told = stage.post(&mut client, "/token", &more).await;
             assert_eq!((told.0, &*word(&told, "scope")), (200, &*both.join(" ")), "{more}");
         }
-        narrow(&mut client, &mut stage, "index:a-2:read").await;
+        stage.narrow(&mut client, "index:a-2:read").await;
         let told = stage.post(&mut client, "/token", &exchange(&codes[1])).await;
         let entries = told.1.get("authorization_details").map(json::to_string);
         assert_eq!((told.0, entries.as_deref()), (200, Some(second)), "{told:?}");
@@ -324,13 +359,8 @@ fn time_alone_is_nothing_and_of_entries_what_is_left_is_told() {
         let (mut waiting, request, page) = stage.page(&mut client, &more).await;
         let scope = format!("&scope={}", escaped("index:b-1:read offline_access"));
         let device = stage.post(&mut client, "/device_authorization", &scope).await;
-        let narrow = async |client: &mut Client, stage: &mut Stage, scope: &str| {
-            stage.change(client, &[("confidential", "confidential"), ("scope", scope)]).await;
-            client.authorize(Some(&basic("elastic", "secret")));
-            client.good("POST", &format!("/_oauth/client/{}/_approve", stage.id), "").await;
-        };
 
-        narrow(&mut client, &mut stage, "index:a-1:read").await;
+        stage.narrow(&mut client, "index:a-1:read").await;
         let told = stage.post(&mut client, "/token", &exchange(&codes[0])).await;
         let left = entry(json!(["a-1"]), json!(["read"]));
         assert_eq!((told.0, &*word(&told, "scope")), (200, "offline_access"), "{told:?}");
@@ -350,13 +380,10 @@ fn time_alone_is_nothing_and_of_entries_what_is_left_is_told() {
 
         let mut browser = Browser::default();
         browser.sign_in(&mut client, "ann", "/login").await;
-        let page = browser.ask(&mut client, "/device", &[]).await;
-        let mut form = fields(&page, "/device");
-        form.push(("user_code".into(), word(&device, "user_code")));
-        let page = browser.post(&mut client, "/device", &form).await;
+        let page = device_page(&mut browser, &mut client, &device).await;
         assert_eq!(page.status, 400, "{}", page.text());
 
-        narrow(&mut client, &mut stage, "index:zzz:read").await;
+        stage.narrow(&mut client, "index:zzz:read").await;
         let told = stage.post(&mut client, "/token", &exchange(&codes[1])).await;
         assert_eq!((told.0, &*word(&told, "error")), (400, "invalid_grant"), "{told:?}");
         let body = format!("&grant_type=refresh_token&refresh_token={refresh}");

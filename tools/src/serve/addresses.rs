@@ -53,7 +53,7 @@ pub fn names(http: &Endpoint, host_name: &str) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).into();
     names.push(host_name.to_owned());
     if http.ip.is_unspecified() {
-        names.extend(addresses_of(host_name).map(|ip| ip.to_string()));
+        names.extend(own_addresses(host_name).map(|ip| ip.to_string()));
     } else {
         names.push(http.host.trim_start_matches('[').trim_end_matches(']').to_owned());
         names.push(http.ip.to_string());
@@ -72,12 +72,18 @@ fn addresses_of(host_name: &str) -> impl Iterator<Item = IpAddr> {
     found.into_iter().flatten().map(|address| address.ip())
 }
 
+/// What the host's name means, then what its interfaces have.
+fn own_addresses(host_name: &str) -> impl Iterator<Item = IpAddr> {
+    let interfaces = runtime::system::interface_addresses().unwrap_or_default();
+    addresses_of(host_name).chain(interfaces)
+}
+
 /// The address to tell to others: one that they can reach.
 pub fn published(bound: SocketAddr, host_name: &str) -> SocketAddr {
     if !bound.ip().is_unspecified() {
         return bound;
     }
-    let reachable = addresses_of(host_name)
+    let reachable = own_addresses(host_name)
         .find(|ip| !ip.is_loopback() && !ip.is_unspecified() && (bound.is_ipv6() || ip.is_ipv4()));
     SocketAddr::new(reachable.unwrap_or_else(|| loopback(bound.ip())), bound.port())
 }

@@ -55,8 +55,7 @@ fn text(told: &Told, first: &First, enrollment: Option<&Secret>, is_terminal: bo
         First::Preset | First::No => {}
     }
     if let (Some(key), Some(fingerprint), true) = (enrollment, &told.fingerprint, is_terminal) {
-        let address = told.url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
-        let token = enroll::token(net::VERSION, address, fingerprint, key.reveal());
+        let token = enroll::token(net::VERSION, &told.reached, fingerprint, key.reveal());
         let data = quoted(&told.data.display().to_string());
         write_line(&mut text, "");
         write_line(
@@ -119,6 +118,7 @@ mod tests {
     fn told() -> Told {
         Told {
             url: "https://127.0.0.1:9200".into(),
+            reached: "127.0.0.1:9200".into(),
             transport: "127.0.0.1:9300".into(),
             authority: Some("/my data/certs/http_ca.crt".into()),
             certificate_name: None,

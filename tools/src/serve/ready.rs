@@ -12,6 +12,8 @@ use crate::folder::save;
 pub struct Told {
     /// Base of every request.
     pub url: String,
+    /// Where others reach it: host and port.
+    pub reached: String,
     /// Address of the transport.
     pub transport: String,
     /// The authority to trust.
