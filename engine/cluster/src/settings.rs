@@ -271,6 +271,20 @@ impl IndexSettings {
         shown
     }
 
+    /// A normalizer makes one word of a value: it has no tokenizer. That is asked of new indices.
+    pub(crate) fn check_normalizers(&self) -> Result<()> {
+        let part = |name: &str| {
+            let part = name.strip_prefix("index.analysis.normalizer.")?;
+            part.strip_suffix(".tokenizer").map(str::to_owned)
+        };
+        match self.flat.keys().find_map(|name| part(name)) {
+            Some(name) => Err(Error::argument(format!(
+                "Custom normalizer [{name}] cannot configure a tokenizer"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Flat names, values as text: for the state.
     pub fn to_flat(&self) -> Value {
         Value::Object(self.flat.iter().map(|(name, value)| (name.clone(), value.clone())).collect())

@@ -196,22 +196,6 @@ impl Slice {
         self
     }
 
-    /// As [`Self::step`], on a thread for which others wait: what would take long is left to a worker
-    /// ([`Self::is_heavy`]), and what takes longer than it should ends the step by this `clock`.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn step_on_core(
-        &mut self,
-        work: u32,
-        clock: &dyn Fn() -> Duration,
-    ) -> segment::Result<Progress> {
-        self.on_core = true;
-        let progress = self.step_by(work, Some(clock));
-        self.on_core = false;
-        progress
-    }
-
     /// Goes on for about `work` documents.
     ///
     /// # Errors

@@ -211,26 +211,12 @@ pub fn admit_index(after: &State, index: &Index) -> Result<()> {
     can_merge(Some(&index.settings))?;
     // A copy has what its source has, which may be older than the rule.
     if !index.copying {
-        check_normalizers(&index.settings)?;
+        index.settings.check_normalizers()?;
         let judged = index.mapping.admit_templates(None);
         judged.map_err(|error| Error::Mapping(error.in_create()))?;
     }
     match after.data_stream_of(&index.name) {
         Some(_) => check_timestamp(&index.mapping),
-        None => Ok(()),
-    }
-}
-
-/// A normalizer makes one word of a value.
-fn check_normalizers(settings: &IndexSettings) -> Result<()> {
-    let part = |name: &str| {
-        let part = name.strip_prefix("index.analysis.normalizer.")?;
-        part.strip_suffix(".tokenizer").map(str::to_owned)
-    };
-    match settings.iter().find_map(|(name, _)| part(name)) {
-        Some(name) => {
-            Err(Error::argument(format!("Custom normalizer [{name}] cannot configure a tokenizer")))
-        }
         None => Ok(()),
     }
 }

@@ -11,9 +11,11 @@
 //! Not here: documents that are long beyond the average of their segment ([`crate::iter::long`]), and what
 //! aggregations do ([`crate::aggs::run`]).
 
+use std::time::Duration;
+
 use segment::TermInfo;
 
-use super::{HEAVY_WORK, Slice};
+use super::{HEAVY_WORK, Progress, Slice};
 use crate::iter::build::Context;
 use crate::iter::{Turn, WINDOW};
 use crate::plan::weigh::{Node, Plan};
@@ -92,6 +94,22 @@ impl Plan {
 }
 
 impl Slice {
+    /// As [`Self::step`], on a thread for which others wait: what would take long is left to a worker
+    /// ([`Self::is_heavy`]), and what takes longer than it should ends the step by this `clock`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn step_on_core(
+        &mut self,
+        work: u32,
+        clock: &dyn Fn() -> Duration,
+    ) -> segment::Result<Progress> {
+        self.on_core = true;
+        let progress = self.step_by(work, Some(clock));
+        self.on_core = false;
+        progress
+    }
+
     /// The next step may take long: it belongs on a thread that nobody waits for, and may be of
     /// [`Self::heavy_work`].
     pub fn is_heavy(&mut self) -> bool {
