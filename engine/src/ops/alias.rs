@@ -109,11 +109,21 @@ impl<E: Env> Core<E> {
         block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let mut view = AliasView::default();
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: Set<String> = Set::default();
         for one in &indices {
             let mut found = one.shown_aliases(gate, LOOK);
-            found.retain(|(alias, _)| names.is_none_or(|names| fits(names, alias)));
-            seen.extend(found.iter().map(|(alias, _)| alias.clone()));
+            if let Some(names) = names {
+                // Each of thousands of aliases is held against each of hundreds of patterns.
+                let all = std::mem::take(&mut found);
+                for (alias, what) in all {
+                    self.env.spawn().yield_if_needed().await;
+                    if fits(names, &alias) {
+                        seen.insert(alias.clone());
+                        found.push((alias, what));
+                    }
+                }
+            }
+            self.env.spawn().yield_if_needed().await;
             if names.is_none() || !found.is_empty() {
                 view.indices.push((one.index.name.to_string(), found));
             }
@@ -494,7 +504,7 @@ fn still_fits(patterns: &[String], alias: &str, did: bool) -> bool {
 }
 
 /// Names that were asked for one by one, not taken back later, and not found; sorted.
-fn missing(names: &[String], seen: &[String]) -> Vec<String> {
+fn missing(names: &[String], seen: &Set<String>) -> Vec<String> {
     let is_pattern = |name: &str| name.contains('*');
     let first_pattern = names.iter().position(|name| is_pattern(name)).unwrap_or(names.len());
     let mut missing: Vec<String> = Vec::new();

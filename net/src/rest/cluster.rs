@@ -220,7 +220,8 @@ fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<HealthWait
     }
     wait.timeout_ms = match call.params.text("timeout") {
         None => TIMEOUT_MS,
-        Some("-1") => u64::from(u32::MAX),
+        // Over before it begins, as there.
+        Some("-1") => 0,
         Some(text) => match (time_ms("timeout", text)?, text.strip_prefix('-')) {
             (Some(millis), _) => millis,
             (None, less) => {
