@@ -566,7 +566,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_as_elasticsearch_does() {
-        let seen = list("test_alias_1,test_alias_2");
+        let seen = list("test_alias_1,test_alias_2").into_iter().collect();
         for (names, expected) in [
             ("test_alias_1,none", vec!["none"]),
             ("-test_alias_1,test_alias*,-test_alias_2", vec!["-test_alias_1"]),
