@@ -103,6 +103,7 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("writable");
         let told = Told {
             url: "http://127.0.0.1:9200".to_owned(),
+            reached: "127.0.0.1:9200".into(),
             transport: "127.0.0.1:9300".to_owned(),
             authority: None,
             certificate_name: None,
