@@ -344,7 +344,7 @@ impl<E: Env> Inner<E> {
         let mut reply = self.counted(reply);
         let has_time =
             reply.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
-        if reply.status == 429 && !has_time {
+        if matches!(reply.status, 429 | 503) && !has_time {
             reply.fields.push(("Retry-After", Cow::Borrowed("1")));
         }
         reply

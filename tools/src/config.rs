@@ -321,12 +321,14 @@ const TIDY_INTERVAL_MIN: Duration = Duration::from_secs(60);
 fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
     let enabled = sources.flag("oauth.enabled", true)?;
     let issuer = sources.read("oauth.issuer", |text| {
-        let is_plain =
-            !text.contains(['?', '#', '@']) && !text.trim_end_matches('/').ends_with(':');
+        let path = text.trim_end_matches('/').strip_prefix("https://").unwrap_or_default();
+        let is_plain = !text.contains(|c: char| "?#@".contains(c) || c.is_whitespace() || c.is_control())
+            && !path.contains("//")
+            && !path.ends_with(':');
         if text.starts_with("https://") && text.len() > 8 && is_plain {
             Ok(text.trim_end_matches('/').to_owned())
         } else {
-            Err("an address that begins with https://, without query or fragment".to_owned())
+            Err("an address that begins with https://, without spaces, empty parts, query or fragment".to_owned())
         }
     })?;
     let mut settings = net::oauth::Settings::new(issuer.as_deref().unwrap_or_default());

@@ -213,7 +213,12 @@ pub fn run_service_tokens(options: &ServiceTokens) -> Result<()> {
     let folder = Folder::at(&data_folder(&sources))?;
     let node = Node::find(&folder, options.url.as_deref())?;
     let base = |account: &str| -> Result<String> {
-        let (namespace, service) = account.split_once('/').ok_or_else(|| {
+        let is_part = |part: &str| {
+            let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+            !part.is_empty() && part.bytes().all(is_letter)
+        };
+        let parts = account.split_once('/').filter(|(a, b)| is_part(a) && is_part(b));
+        let (namespace, service) = parts.ok_or_else(|| {
             failed(format!("[{account}] is no service account; they look like elastic/kibana"))
         })?;
         let (namespace, service) = (percent(namespace), percent(service));

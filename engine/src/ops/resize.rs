@@ -239,6 +239,9 @@ impl<E: Env> Core<E> {
             );
             return Err(Error::new(403, "security_exception", reason));
         }
+        if kind == Resize::Shrink && index.settings.shard_count() == 1 {
+            return Err(Error::illegal_argument("can't shrink an index with only one shard"));
+        }
         let uuid = new.uuid;
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
@@ -554,9 +557,6 @@ fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u3
                  shards ( {from})"
             )),
         },
-        Resize::Shrink if from == 1 => {
-            wrong("can't shrink an index with only one shard".to_owned())
-        }
         Resize::Shrink => match asked.unwrap_or(1) {
             to if to > from => wrong(format!(
                 "the number of target shards [{to}] must be less that the number of source shards \

@@ -17,12 +17,15 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::limit::{Whose, host};
 use super::visit::{SignedIn, Visit};
-use super::{authorize, consent, login};
+use super::{ask, authorize, consent, login};
 use crate::reply::Reply;
 
 fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
     visit.token_of(&signed_in.session.id, "account")
 }
+
+/// What is told of an application whose registration was narrowed to other things.
+const NARROWED: &str = "nothing at the moment: it may not have any more what you allowed";
 
 /// The person's grants that still let somebody in.
 fn grants<E: Env>(visit: &Visit<'_, E>, name: &str) -> Vec<Arc<Grant>> {
@@ -103,9 +106,12 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter_map(|grant| {
             let client_id = grant.client.as_deref()?;
             let client = state.client(client_id)?;
-            let reach = authorize::reach_for(visit, &signed_in.user, &grant.scopes, &grant.details);
-            let scopes = grant.scopes.iter().map(|scope| today(&reach, scope));
-            let details = grant.details.iter().enumerate().map(|(at, entry)| {
+            // What the application may not have any more it does not do either.
+            let (scopes, entries) = ask::cut_all(client, &grant.scopes, &grant.details);
+            let reach = authorize::reach_for(visit, &signed_in.user, &scopes, &entries);
+            let nothing = (scopes.is_empty() && entries.is_empty()).then(|| NARROWED.to_owned());
+            let scopes = scopes.iter().map(|scope| today(&reach, scope));
+            let details = entries.iter().enumerate().map(|(at, entry)| {
                 let detail = consent::detail(visit, &reach, at, entry);
                 let mut told = detail.sentence;
                 match detail.condition {
@@ -140,7 +146,7 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 given: Given::Grant(visit.keys().grant_name(grant.id)),
                 app: client.profile.name.clone(),
                 logo: consent::logo(client, client_id),
-                permissions: scopes.chain(details).collect(),
+                permissions: scopes.chain(details).chain(nothing).collect(),
                 created: Some(grant.created),
                 last_used: grant.last_used,
                 last_address: grant.last_address.clone(),
