@@ -409,10 +409,11 @@ fn sizes_of_numbers_that_are_not_whole_are_told() {
             warned(client, "POST", "/w/_rollover", conditions).await,
             told("1.5gb", "max_size")
         );
-        client.good("PUT", "/b/_block/write", "").await;
+        client.good("PUT", "/two", r#"{"settings":{"number_of_shards":2}}"#).await;
+        client.good("PUT", "/two/_block/write", "").await;
         let shrink = r#"{"max_primary_shard_size":"0.5gb"}"#;
         assert_eq!(
-            warned(client, "PUT", "/b/_shrink/c", shrink).await,
+            warned(client, "PUT", "/two/_shrink/c", shrink).await,
             told("0.5gb", "max_primary_shard_size")
         );
     });
