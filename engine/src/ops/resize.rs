@@ -239,9 +239,6 @@ impl<E: Env> Core<E> {
             );
             return Err(Error::new(403, "security_exception", reason));
         }
-        if kind == Resize::Shrink && index.settings.shard_count() == 1 {
-            return Err(Error::illegal_argument("can't shrink an index with only one shard"));
-        }
         let uuid = new.uuid;
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
