@@ -213,6 +213,20 @@ fn what_was_asked_of_routing_shards_is_not_shown() {
 }
 
 #[test]
+fn a_normalizer_has_no_tokenizer() {
+    let of = |kind: &str, part: &str| {
+        let text = format!(
+            r#"{{"analysis":{{"{kind}":{{"x":{{"type":"custom","{part}":"standard"}}}}}}}}"#
+        );
+        let settings = parse(&text).expect("reads");
+        settings.check_normalizers().map_err(|error| error.to_string())
+    };
+    let refused = "Custom normalizer [x] cannot configure a tokenizer".to_owned();
+    assert_eq!(of("normalizer", "tokenizer"), Err(refused));
+    assert_eq!(of("analyzer", "tokenizer"), Ok(()));
+}
+
+#[test]
 fn all_defaults_are_shown() {
     let settings = parse(r#"{"number_of_shards":3,"sort.field":"k"}"#).expect("reads");
     let shown = settings.defaults_to_nested(6);
