@@ -327,6 +327,10 @@ impl<E: Env> Inner<E> {
             // Never by a token of less than all of its owner's rights.
             Via::Oauth(_) => return Err(denied(&format!("user [{}]", acting.name()))),
         };
+        // There is nobody of this name, whatever one may act as.
+        if name.is_empty() {
+            return Err(AuthError::Wrong { user: String::new() });
+        }
         // Who may not is not told whether there is such a user.
         if !acting.gate().run_as(name) {
             return Err(denied(&who));

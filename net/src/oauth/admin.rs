@@ -18,7 +18,7 @@ use self::call::{Asked, Call, Op};
 use self::decide::{Step, Verb};
 use super::fail::unkept;
 use super::visit::{MANAGE, Visit};
-use super::{account_of, apps, refusal, register, review};
+use super::{account_of, apps, ask, refusal, register, review};
 use crate::admit::{self, Caller};
 use crate::audit;
 use crate::fail::{self, Trace};
@@ -451,8 +451,13 @@ fn grants<E: Env>(visit: &Visit<'_, E>, asked: &Asked) -> Reply {
             .field_str("id", &visit.keys().grant_name(grant.id))
             .field_str("username", &grant.user);
         writer.field_str("client_id", grant.client.as_deref().unwrap_or_default());
-        writer.field_str("scope", &grant.scopes.join(" "));
-        writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
+        // As introspection tells it: what the client may have no more opens nothing.
+        let client = grant.client.as_deref().and_then(|id| state.client(id));
+        let (scopes, details) = client
+            .map(|client| ask::cut_all(client, &grant.scopes, &grant.details))
+            .unwrap_or_default();
+        writer.field_str("scope", &scopes.join(" "));
+        writer.key("authorization_details").value(&Value::Array(details));
         writer.key("created").u64(grant.created).key("last_used");
         match grant.last_used {
             Some(at) => writer.u64(at),

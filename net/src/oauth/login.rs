@@ -312,7 +312,7 @@ pub fn ask_out<E: Env>(visit: &Visit<'_, E>) -> Reply {
 pub async fn out<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let Some(signed_in) = visit.signed_in() else { return visit.see_other("/login") };
     let Some(form) = visit.posted() else { return visit.foreign_form() };
-    if !visit.is_own_form(&form, &signed_in.sign_out) {
+    if !visit.is_own_form(&form, &signed_in.sign_out) || form.repeated(&[]).is_some() {
         return visit.foreign_form();
     }
     let ids = vec![signed_in.session.id];

@@ -303,11 +303,32 @@ fn what_lies_wholly_beyond_the_ceiling_is_worth_no_token() {
         let told = seen(&mut client, &stage, &tokens[1]).await;
         assert_eq!(told, (Some(true), String::new(), Some(second.to_owned())));
 
+        // Their owner and the administrator are told the same.
+        let nothing = "nothing at the moment: it may not have any more what you allowed";
+        let shown = async |client: &mut Client, browser: &mut Browser| {
+            let page = browser.ask(client, "/account/apps", &[]).await.text();
+            client.authorize(Some(&basic("elastic", "secret")));
+            let told = client.good("GET", "/_oauth/grant?username=ann", "").await;
+            let told = at(&told, &["grants"]).as_array().expect("a list");
+            let told = told.iter().map(|grant| {
+                let entries = json::to_string(at(grant, &["authorization_details"]));
+                (at(grant, &["scope"]).as_str().expect("a text").to_owned(), entries)
+            });
+            let mut told: Vec<_> = told.collect();
+            told.sort();
+            (page.matches(nothing).count(), told)
+        };
+        let none = (String::new(), "[]".to_owned());
+        let told = shown(&mut client, &mut browser).await;
+        let scopes = ("index:a-2:read offline_access".to_owned(), "[]".to_owned());
+        assert_eq!(told, (0, vec![(String::new(), second.to_owned()), scopes]));
+
         stage.narrow(&mut client, elsewhere).await;
         for token in &tokens {
             let told = seen(&mut client, &stage, token).await;
             assert_eq!(told, (Some(true), String::new(), None));
         }
+        assert_eq!(shown(&mut client, &mut browser).await, (2, vec![none.clone(), none]));
         let polled = format!("&grant_type={DEVICE}&device_code={}", word(&device, "device_code"));
         for more in [exchange(&codes[0]), exchange(&codes[1]), polled.clone()] {
             let told = stage.post(&mut client, "/token", &more).await;

@@ -274,6 +274,13 @@ fn headers_that_say_two_things_or_nothing_are_refused() {
         );
         let answer = client.call_with("GET", target, &[runs_as("ann"), runs_as("ann")], b"").await;
         assert_eq!(answer.status, 200, "{}", answer.text());
+        let answer = client.call_with("GET", target, &[runs_as("")], b"").await;
+        assert_eq!(
+            failure(&answer),
+            format!(
+                "401 security_exception: unable to authenticate user [] for REST request [{target}]"
+            )
+        );
     });
 }
 

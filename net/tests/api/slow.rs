@@ -145,6 +145,13 @@ fn lines_of_searches_and_of_writes_go_into_one_index() {
         assert_eq!(ids, [Some("7"), Some("7"), None, Some("night job")]);
         let opaque = "elasticsearch.http.request.x_opaque_id";
         assert_eq!(text(1, opaque), Some("night job"));
+        // Whoever reads these lines may not be let in by them.
+        let wish = r#"{"name":"k"}"#;
+        let key = client.good("POST", "/_security/api_key", wish).await;
+        let key = at(&key, &["encoded"]).as_str().expect("a text").to_owned();
+        let line = kept.line(&mut client, WRITE, &[("X-Opaque-Id", &key)]).await;
+        let told = json::to_string(&line);
+        assert!(!told.contains(&key) && told.contains("x_opaque_id"), "{told}");
         for line in &lines {
             client.good("POST", "/lines/_doc", &json::to_string(line)).await;
         }
