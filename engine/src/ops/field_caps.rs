@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::hash::Map;
+use base::hash::{Map, Set};
 use base::{FieldNo, ShardId};
 use cluster::Index;
+use cluster::patterns::{Cost, Steps};
 use env::budget::Taken;
 use env::leftovers::Leaving;
 use env::{Bytes, Env, Spawn};
@@ -226,7 +227,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         call: &FieldCapsCall,
     ) -> Result<Leaving<FieldCaps>> {
-        let filters = Filters::of(call)?;
+        let (filters, mut wanted) = (Filters::of(call)?, Wanted::of(&call.fields));
         let state = self.state();
         let sees = gate::sees(gate, ACTION, &*state);
         let now_ms = self.now_ms();
@@ -275,7 +276,7 @@ impl<E: Env> Core<E> {
             };
             found.index = place as u32;
             let filters = (&filters, filled.as_ref());
-            self.of_index(index, limits, call, filters, &mut found).await?;
+            self.of_index(index, limits, &mut wanted, filters, &mut found).await?;
         }
         let mut caps = found.caps;
         let FieldCaps { fields, memory, .. } = &mut *caps;
@@ -318,12 +319,11 @@ impl<E: Env> Core<E> {
         &self,
         index: &Index,
         limits: &Limits,
-        call: &FieldCapsCall,
+        wanted: &mut Wanted<'_>,
         (filters, filled): (&Filters<'_>, Option<&BTreeSet<FieldNo>>),
         found: &mut Found,
     ) -> Result<()> {
         let mapping = &index.mapping;
-        let wanted = |name: &str| call.fields.iter().any(|pattern| matches(pattern, name));
         let visible = |path: &str| limits.shows(path);
         found.pay(self)?;
         if filters.metadata != Some(true) {
@@ -332,14 +332,14 @@ impl<E: Env> Core<E> {
                 if at % FIELDS_PAID == 0 {
                     found.pay(self)?;
                 }
-                match call.fields.len() <= PATTERNS_FEW {
+                match wanted.patterns.len() <= PATTERNS_FEW {
                     true => self.env.spawn().yield_at(at).await,
                     false => self.env.spawn().yield_if_needed().await,
                 }
                 let kind = family(field);
                 // Another name of a field is a name of its own.
                 let is_seen = visible(name) && visible(&field.path);
-                if !wanted(name) || !is_seen || !filters.allows(kind) {
+                if !is_seen || !filters.allows(kind) || !wanted.has(name)? {
                     continue;
                 }
                 if filled.is_some_and(|filled| !filled.contains(&field.no)) && leaves_traces(field)
@@ -369,7 +369,7 @@ impl<E: Env> Core<E> {
         if filters.metadata != Some(false) {
             for (name, kind, searchable, aggregatable) in METADATA {
                 self.env.spawn().yield_if_needed().await;
-                if wanted(name) && filters.allows(kind) && !found.has(name) {
+                if filters.allows(kind) && !found.has(name) && wanted.has(name)? {
                     let own = Seen { metadata_field: true, ..Seen::of(kind) };
                     found.take(name, Seen { searchable, aggregatable, ..own });
                 }
@@ -399,6 +399,54 @@ impl<E: Env> Core<E> {
             ..SearchCall::default()
         };
         Ok(self.count(gate, &search).await?.count > 0)
+    }
+}
+
+/// Steps that names of fields are held against patterns in, of one request: a second or two.
+const STEPS_MAX: usize = 1 << 30;
+
+/// Which names are asked for.
+#[derive(Debug)]
+struct Wanted<'a> {
+    /// All of them.
+    all: bool,
+    /// These.
+    names: Set<&'a str>,
+    /// Those that one of these matches.
+    patterns: Vec<&'a str>,
+    cost: Cost,
+    steps: Steps,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(asked: &'a [String]) -> Self {
+        let asked = || asked.iter().map(String::as_str);
+        let patterns: Vec<&str> = asked().filter(|name| name.contains('*')).collect();
+        Self {
+            all: patterns.contains(&"*"),
+            names: asked().filter(|name| !name.contains('*')).collect(),
+            cost: Cost::of(patterns.iter().copied()),
+            patterns,
+            steps: Steps::new(STEPS_MAX),
+        }
+    }
+
+    /// Is this one asked for?
+    ///
+    /// # Errors
+    /// More was compared than may be.
+    fn has(&mut self, name: &str) -> Result<bool> {
+        if self.all || self.names.contains(name) {
+            return Ok(true);
+        }
+        if !self.steps.spend(self.cost.steps(name)) {
+            return Err(Error::illegal_argument(format!(
+                "[fields] has [{}] patterns, which are too many to compare with all fields of these indices; ask \
+                 for fewer, or by names without [*]",
+                self.patterns.len()
+            )));
+        }
+        Ok(self.patterns.iter().any(|pattern| matches(pattern, name)))
     }
 }
 

@@ -196,3 +196,29 @@ fn settings_of_many_names_are_set_and_refused_as_few_are() {
         }
     });
 }
+
+/// As many patterns as a body holds were held against all fields, which had a core for more than a minute. Names are
+/// no patterns, however many.
+#[test]
+fn the_fields_that_may_be_asked_about_by_patterns_are_bounded() {
+    with_node(|mut client| async move {
+        let properties: Vec<String> =
+            (0..400).map(|at| format!(r#""field_{at}":{{"type":"long"}}"#)).collect();
+        let mappings = format!(r#"{{"mappings":{{"properties":{{{}}}}}}}"#, properties.join(","));
+        client.good("PUT", "/many", &mappings).await;
+        let ask = |fields: Vec<String>| json::to_string(&json!({"fields": fields}));
+        let others = (0..1_000).map(|at| format!("{at}{}*", "z".repeat(4_000))).collect();
+        let told = client.call("POST", "/many/_field_caps", &ask(others)).await;
+        assert_eq!(told.status, 400, "{}", told.text());
+        assert!(told.text().contains("[1000] patterns"), "{}", told.text());
+        for (fields, count) in [
+            ((0..100_000).map(|at| format!("field_{}", 2 * at)).collect(), 200),
+            (vec!["field_1*".to_owned(), "field_399".to_owned()], 112),
+            (vec!["zzz".to_owned(), "*".to_owned()], 400),
+        ] {
+            let told = client.good("POST", "/many/_field_caps", &ask(fields)).await;
+            let names = at(&told, &["fields"]).as_object().expect("an object").iter();
+            assert_eq!(names.filter(|(name, _)| name.starts_with("field_")).count(), count);
+        }
+    });
+}
