@@ -241,8 +241,7 @@ impl Slice {
         let resident =
             |segment: u32| plan.view.segments[segment as usize].segment.file().is_resident();
         let is_resident = self.parts.get(self.part).is_none_or(|part| resident(part.segment));
-        // A document costs as much as the order has keys.
-        let keys = u32::try_from(plan.bound.order.keys.len()).unwrap_or(u32::MAX);
+        let keys = u32::try_from(self.keys_of_hit()).unwrap_or(u32::MAX);
         let mut turn = Turn::new(&mut missing, (work / keys.max(1)).max(1), is_resident);
         turn.on_core = self.on_core;
         self.is_left = false;

@@ -156,6 +156,12 @@ impl Sorter {
         self.heap.is_empty()
     }
 
+    /// Levels of the heap that a hit which is kept may sink through, beyond those that are always at hand.
+    pub fn depth(&self) -> usize {
+        const AT_HAND: u32 = 8;
+        self.limit.max(1).ilog2().saturating_sub(AT_HAND) as usize
+    }
+
     /// Hits are of this shard among those asked.
     pub fn set_target(&mut self, target: u32) {
         self.target = target;

@@ -2,9 +2,11 @@
 //!
 //! Each hit is read and compared by every key of the order, where it is like others in those before. Four
 //! thousand hits by ten thousand keys held a worker for 3.8 s, and everybody who waited for it; so a piece has as
-//! many hits as make [`KEYS_AT_ONCE`] keys.
+//! many hits as make [`KEYS_AT_ONCE`] keys. A heap of many hits is deep, and lies far apart in memory: a hit of the ten
+//! thousand best sinks through thirteen levels of it, and a window of them by three keys held a core for 7 ms. Its levels
+//! count as keys.
 //!
-//! Always true: with no more than four keys a window is one piece.
+//! Always true: with no more than four keys, and of no more than 511 best hits, a window is one piece.
 
 use env::leftovers;
 
@@ -67,7 +69,14 @@ impl Slice {
     /// Hits that are collected at once.
     fn piece(&self) -> usize {
         let keys = KEYS_AT_ONCE * if self.on_core { 1 } else { PIECES_OF_A_WORKER };
-        keys.checked_div(self.keys).map_or(usize::MAX, |docs| docs.max(1))
+        keys.checked_div(self.keys_of_hit()).map_or(usize::MAX, |docs| docs.max(1))
+    }
+
+    /// What a hit costs to collect, in keys: reading it by each, and twice a level of a deep heap. None without an
+    /// order.
+    pub(super) fn keys_of_hit(&self) -> usize {
+        let Keep::Sorted(sorter) = &self.keep else { return 0 };
+        self.keys + 2 * sorter.depth()
     }
 
     /// Collects one piece more, or lets scripts run first; gives what is left.
