@@ -177,7 +177,7 @@ class Tally:
         self.kinds = {}
         self.lost = 0
         self.without_hint = 0
-        # Why requests were refused, and how many by it.
+        # Why requests were refused, and how long each took.
         self.reasons = {}
 
     def add(self, status, head, took, request=b" ", body=b""):
@@ -189,15 +189,13 @@ class Tally:
             # Numbers aside, so that a reason is told once.
             reason = re.search(rb'"reason":"((?:[^"\\]|\\.)*)"', body)
             told = re.sub(r"[0-9.]+", "N", reason[1].decode("utf-8", "replace")) if reason else "none told"
-            self.reasons[told] = self.reasons.get(told, 0) + 1
+            self.reasons.setdefault(told, []).append(took)
 
     def take_in(self, other):
         """The answers of another, too."""
-        for mine, theirs in ((self.times, other.times), (self.kinds, other.kinds)):
+        for mine, theirs in ((self.times, other.times), (self.kinds, other.kinds), (self.reasons, other.reasons)):
             for key, times in theirs.items():
                 mine.setdefault(key, []).extend(times)
-        for told, count in other.reasons.items():
-            self.reasons[told] = self.reasons.get(told, 0) + count
         self.lost += other.lost
         self.without_hint += other.without_hint
 
@@ -216,6 +214,11 @@ class Tally:
         named = {"POST": "searches", "GET": "reads", "PUT": "writes"}
         told = [(named[kind], times) for kind, times in sorted(self.kinds.items()) if kind in named]
         return ", ".join(f"{name} {part(times, 0.5):.2f} and {part(times, 0.99):.2f}" for name, times in told)
+
+    def why(self):
+        """Why requests were refused: how often, and the 99th of a hundred in ms."""
+        told = sorted(self.reasons.items(), key=lambda reason: -len(reason[1]))
+        return "; ".join(f"{len(times):,} times {why} (p99 {part(times, 0.99):.2f})" for why, times in told)
 
     def __str__(self):
         return ", ".join(f"{status}: {len(times):,}" for status, times in sorted(self.times.items())) + (
@@ -490,7 +493,8 @@ class Run:
         self.row("lateness of the flooding client itself", f"p99 {lag:.2f} ms")
         self.judged("refusals of the flood", f"p50 {noise.percentile(0.5, 429):.2f} ms, p99 {p429:.2f} ms", "p99 at most 5 ms", not p429 > 5)
         self.row("refusals without Retry-After", str(noise.without_hint + other.without_hint), "none", noise.without_hint + other.without_hint == 0)
-        why = "; ".join(f"{count} times {told}" for told, count in other.reasons.items())
+        self.row("why the flood was refused", noise.why() or "not at all")
+        why = other.why()
         self.row("refusals of the quiet caller", f"{other.count(429)}{': ' if why else ''}{why}", "none", other.count(429) == 0 or brief)
         for tally in (noise, other):
             strange = set(tally.times) - ALLOWED
