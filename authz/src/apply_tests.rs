@@ -330,6 +330,33 @@ fn a_suspended_client_loses_its_grants_for_good() {
     assert!(state.grant(id).is_none(), "what was revoked stays revoked");
 }
 
+/// Whoever redeemed a code with the secret just before the client gave it up kept what came of it: where it begins was
+/// read before the change had its turn.
+#[test]
+fn what_a_client_got_with_its_secret_ends_when_it_has_none() {
+    let code = with_code();
+    let known = (**code.client("c1").expect("there")).clone();
+    let open = |version| {
+        let profile = Profile { confidential: false, ..known.profile.clone() };
+        Command::OpenClient { client: Client { profile, ..known.clone() }, version }
+    };
+    assert_eq!(apply(&code, &open(7)).1, Outcome::Refused(Error::Changed));
+    let (opened, outcome) = apply(&code, &open(1));
+    assert_eq!(outcome, Outcome::Changed);
+    assert_eq!(apply(&opened, &redeem(10)).1, Outcome::Refused(Error::InvalidGrant));
+
+    let (state, outcome) = apply(&code, &redeem(10));
+    let id = granted(outcome).id;
+    let device = Device::new(Hash([3; 32]), "BCDFGHJK".into(), "c1".into(), Vec::new(), 0);
+    let state = apply(&state, &Command::PutDevice { device, now: 0 }).0;
+    assert!(state.grant(id).is_some() && state.devices.len() == 1);
+    let state = apply(&state, &open(1)).0;
+    assert!(state.grant(id).is_none() && state.devices.is_empty());
+    // What it is granted from now on stands.
+    let client = state.client("c1").expect("there");
+    assert!(!client.profile.confidential && client.grants_from == state.next + 1);
+}
+
 #[test]
 fn a_request_is_answered_once() {
     let state = apply(&start(), &Command::PutPending { pending: pending(5, 0), now: 0 }).0;

@@ -267,6 +267,14 @@ choice! {
             /// Its version before; 0 where it is new.
             version: u64,
         },
+        /// Changes a client that had a secret into one that has none, where nobody changed it meanwhile. What it was
+        /// granted, or is about to be, it was granted as one that proves to be itself: it ends.
+        OpenClient {
+            /// The client.
+            client: Client,
+            /// Its version before.
+            version: u64,
+        },
         /// Makes a client that no reviewer chose, where there is room for it.
         AddClient {
             /// The client.
@@ -632,7 +640,22 @@ mod tests {
         let new = old.replace(r#""client":"c1""#, told);
         assert_eq!(decide(Some(seen.clone())).to_bytes(), new.as_bytes());
         assert_eq!(Command::from_bytes(new.as_bytes()), Ok(decide(Some(seen))));
-        assert_eq!(<crate::State as consensus::State>::FORMAT, 9);
+    }
+
+    /// Form 10 has one command more than form 9, whose reader refuses it.
+    #[test]
+    fn form_10_opens_clients() {
+        let profile = crate::record::client::Profile::new(
+            crate::record::client::ApplicationType::Native,
+            "App",
+        );
+        let client = Client::new("r1".into(), profile, 0);
+        let open = Command::OpenClient { client: client.clone(), version: 1 };
+        let put = Command::PutClient { client, version: 1 };
+        let as_put = String::from_utf8(open.to_bytes()).expect("text").replace("Open", "Put");
+        assert_eq!(as_put.as_bytes(), put.to_bytes());
+        assert_eq!(Command::from_bytes(&open.to_bytes()), Ok(open));
+        assert_eq!(<crate::State as consensus::State>::FORMAT, 10);
     }
 
     /// What form 6 writes, and the same of form 5, which took back in a command of its own.

@@ -430,7 +430,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 9;
+    const FORMAT: u32 = 10;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)

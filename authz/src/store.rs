@@ -352,7 +352,9 @@ impl Keeper {
 
     async fn send(&self, command: Command, right: Option<Right>) -> Result<Outcome> {
         let weight = match &command {
-            Command::PutClient { client, .. } | Command::AddClient { client, .. } => {
+            Command::PutClient { client, .. }
+            | Command::OpenClient { client, .. }
+            | Command::AddClient { client, .. } => {
                 let profiles = std::iter::once(&client.profile).chain(&client.proposal);
                 let pictures = profiles.filter_map(|profile| profile.logo.as_ref());
                 CLIENT_BYTES + pictures.map(|logo| logo.data.len()).sum::<usize>()

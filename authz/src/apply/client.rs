@@ -41,6 +41,19 @@ pub(super) fn put(state: &mut State, client: &Client, version: u64) -> Outcome {
     if known.is_some() { Outcome::Changed } else { Outcome::Created }
 }
 
+/// As [`put`], of one that has no secret any more.
+pub(super) fn open(state: &mut State, client: &Client, version: u64) -> Outcome {
+    let outcome = put(state, client, version);
+    let known = state.clients.get(&client.reference).cloned();
+    if let (Outcome::Changed, Some(known)) = (&outcome, known) {
+        if let Some(id) = &known.client_id {
+            drop_waiting(state, id);
+        }
+        state.put_client(Arc::new(Client { grants_from: state.next + 1, ..(*known).clone() }));
+    }
+    outcome
+}
+
 /// From approved to suspended, and nothing else of it.
 pub(super) fn suspend(state: &mut State, reference: &str) -> Outcome {
     let Some(known) = state.clients.get(reference).cloned() else {

@@ -95,6 +95,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             Outcome::Changed
         }
         Command::PutClient { client, version } => client::put(state, client, *version),
+        Command::OpenClient { client, version } => client::open(state, client, *version),
         Command::AddClient { client, room } => client::add(state, client, *room),
         Command::SuspendClient { reference } => client::suspend(state, reference),
         Command::RotateSecret { reference, secret, beside, now } => {

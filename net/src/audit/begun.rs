@@ -34,7 +34,7 @@ fn action(command: &Command, state: &State) -> Option<&'static str> {
         Command::RevokeAccess { .. } => "token_revoked",
         Command::RotateKeys {} => "key_rotated",
         Command::AddClient { .. } | Command::PutClient { version: 0, .. } => "client_registered",
-        Command::PutClient { .. } => "client_changed",
+        Command::PutClient { .. } | Command::OpenClient { .. } => "client_changed",
         Command::SuspendClient { .. } => "client_suspended",
         Command::RotateSecret { .. } => "client_secret_rotated",
         Command::DeleteClient { .. } => "client_deleted",
@@ -83,7 +83,9 @@ fn subject(command: &Command, keys: &Keys, state: &State) -> Facts {
             }
         },
         Command::Withdraw { user, client, .. } => of(user, client.as_deref().unwrap_or_default()),
-        Command::AddClient { client, .. } | Command::PutClient { client, .. } => {
+        Command::AddClient { client, .. }
+        | Command::PutClient { client, .. }
+        | Command::OpenClient { client, .. } => {
             let mut facts = of_client(&client.reference, client.client_id.as_deref());
             facts.push(("status", client.status.as_str().to_owned()));
             facts

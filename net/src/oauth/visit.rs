@@ -172,8 +172,12 @@ impl<E: Env> Visit<'_, E> {
         let done = match self.right.get() {
             None => keeper.ask(command).await,
             Some(right) => {
-                let is_lent =
-                    matches!(command, Command::PutClient { .. } | Command::RotateSecret { .. });
+                let is_lent = matches!(
+                    command,
+                    Command::PutClient { .. }
+                        | Command::OpenClient { .. }
+                        | Command::RotateSecret { .. }
+                );
                 let account = self.account.get().filter(|_| is_lent).cloned();
                 let right = Right { account, now_ms: self.now(), ..right.clone() };
                 keeper.ask_by_right(command, right).await
@@ -427,12 +431,18 @@ impl<E: Env> Visit<'_, E> {
 /// A client that has no secret any more: what it was granted while it had one was granted to whoever proves to have it
 /// (oauth.md, section 9), and ends.
 fn opened(state: &State, command: Command) -> Command {
-    let Command::PutClient { mut client, version } = command else { return command };
-    let known = state.clients.get(&client.reference);
-    if !client.profile.confidential && known.is_some_and(|known| known.profile.confidential) {
-        client.grants_from = client.grants_from.max(state.next + 1);
+    match command {
+        Command::PutClient { client, version } if is_opened(state, &client) => {
+            Command::OpenClient { client, version }
+        }
+        other => other,
     }
-    Command::PutClient { client, version }
+}
+
+/// Had the client a secret that it has no more? Whoever changes it from another version is refused.
+fn is_opened(state: &State, client: &Client) -> bool {
+    let known = state.clients.get(&client.reference);
+    !client.profile.confidential && known.is_some_and(|known| known.profile.confidential)
 }
 
 /// Indices, data streams and aliases; the indices of a stream begin with a dot, and are counted nowhere.

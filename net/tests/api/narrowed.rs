@@ -139,6 +139,11 @@ fn what_was_granted_to_who_has_a_secret_ends_with_it() {
         }
         let body = format!("&grant_type=refresh_token&refresh_token={}", granted[0].1);
         assert_eq!(stage.post(&mut client, "/token", &body).await.0, 200);
+        let device = stage.post(&mut client, "/device_authorization", "").await;
+        let mut browser = Browser::default();
+        browser.sign_in(&mut client, "ann", "/login").await;
+        let page = device_page(&mut browser, &mut client, &device).await;
+        allow(&mut browser, &mut client, (&page, "/device"), &[scope]).await;
 
         stage.change(&mut client, &[("confidential", "public"), ("scope", scope)]).await;
         client.authorize(Some(&basic("elastic", "secret")));
@@ -149,6 +154,10 @@ fn what_was_granted_to_who_has_a_secret_ends_with_it() {
             format!("grant_type=refresh_token&refresh_token={refresh}&client_id={}", stage.id);
         let told = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
         assert_eq!(told.status, 400, "{}", told.text());
+        assert_eq!(at(&value(&told), &["error"]).as_str(), Some("invalid_grant"));
+        let code = word(&device, "device_code");
+        let body = format!("grant_type={DEVICE}&device_code={code}&client_id={}", stage.id);
+        let told = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
         assert_eq!(at(&value(&told), &["error"]).as_str(), Some("invalid_grant"));
         client.authorize(Some(&format!("Bearer {access}")));
         assert_eq!(client.call("GET", "/_security/_authenticate", "").await.status, 401);
