@@ -68,25 +68,30 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
             at = if reaches { padding.end } else { word.end };
             continue;
         }
-        let name = run(bytes, at, KEY_ID + 1, is_of_name);
-        if name.len() == KEY_ID && bytes.get(name.end) == Some(&b':') {
-            let secret = run(bytes, name.end + 1, KEY_SECRET + 1, is_of_name);
-            if secret.len() == KEY_SECRET {
-                at = secret.end;
-                found.push(secret);
-                continue;
-            }
-        }
-        if bytes[at..].starts_with(OF_PUSHED.as_bytes()) {
-            let handle = run(bytes, at + OF_PUSHED.len(), usize::MAX, is_of_name);
-            at = handle.end;
-            found.extend((!handle.is_empty()).then_some(handle));
+        if let Some(secret) = behind_colon(bytes, at) {
+            at = secret.end;
+            found.push(secret);
             continue;
         }
         // The next word begins behind this one.
         at = if word.is_empty() { at + 1 } else { word.end };
     }
     found
+}
+
+/// The secret that this colon leads to, whatever stands before what names it.
+fn behind_colon(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
+    if bytes.get(colon) != Some(&b':') {
+        return None;
+    }
+    let begin = OF_PUSHED.find(':').and_then(|before| colon.checked_sub(before));
+    if let Some(begin) = begin.filter(|at| bytes[*at..].starts_with(OF_PUSHED.as_bytes())) {
+        let handle = run(bytes, begin + OF_PUSHED.len(), usize::MAX, is_of_name);
+        return Some(handle).filter(|handle| !handle.is_empty());
+    }
+    let id = &bytes[colon.checked_sub(KEY_ID)?..colon];
+    let secret = run(bytes, colon + 1, KEY_SECRET + 1, is_of_name);
+    (secret.len() == KEY_SECRET && id.iter().all(is_of_name)).then_some(secret)
 }
 
 /// How far bytes of one kind reach from here, `most` of them.
@@ -167,18 +172,20 @@ mod tests {
         assert_eq!(masked(&format!("{key}{key}")), format!("{0}{0}", hash(&key)));
         let bare = key.trim_end_matches('=');
         assert_eq!(masked(&format!("x{bare}y{bare}")), format!("x{0}y{0}", hash(bare)));
-        let raw = format!("x {ID}:{SECRET} y");
-        assert_eq!(masked(&raw), format!("x {ID}:{} y", hash(SECRET)));
-        let pushed = format!("a={OF_PUSHED}{SECRET}&b");
-        assert_eq!(masked(&pushed), format!("a={OF_PUSHED}{}&b", hash(SECRET)));
+        for before in ["", "x ", "x", "/", "a:", "é"] {
+            let raw = format!("{before}{ID}:{SECRET} y");
+            assert_eq!(masked(&raw), format!("{before}{ID}:{} y", hash(SECRET)));
+            let pushed = format!("{before}{OF_PUSHED}{SECRET}&b");
+            assert_eq!(masked(&pushed), format!("{before}{OF_PUSHED}{}&b", hash(SECRET)));
+        }
     }
 
     #[test]
     fn what_is_no_secret_stays() {
         let close = STANDARD_NO_PAD.encode(format!("{ID}.{SECRET}"));
-        let longer = format!("x{ID}:{SECRET}");
+        let (shorter, longer) = (format!("{}:{SECRET}", &ID[1..]), format!("{ID}:{SECRET}x"));
         for plain in
-            ["", ":", "=", "a:b", OF_PUSHED, "eyJ2ZXIi", &close, &longer, "über_alles: 12 ="]
+            ["", ":", "=", "a:b", OF_PUSHED, "eyJ2ZXIi", &close, &shorter, &longer, "ü_b: 12 ="]
         {
             assert_eq!(masked(plain), plain);
         }

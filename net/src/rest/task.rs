@@ -48,15 +48,12 @@ impl TaskId {
     }
 }
 
-/// Headers of a request that its tasks keep.
+/// Headers of a request that its tasks keep, for whoever may list them; secrets in them are nobody's to see.
 pub(super) fn headers<E: Env>(call: &Call<'_, E>) -> Vec<(String, String)> {
-    let known = [
-        ("X-Opaque-Id", call.head.text("x-opaque-id")),
-        ("trace.id", crate::admit::trace_id(call.head)),
-    ];
-    known
-        .iter()
-        .filter_map(|(shown, value)| Some(((*shown).to_owned(), (*value)?.to_owned())))
+    let origin = call.gate.origin();
+    [("X-Opaque-Id", &origin.opaque_id), ("trace.id", &origin.trace_id)]
+        .into_iter()
+        .filter_map(|(shown, value)| Some((shown.to_owned(), value.clone()?)))
         .collect()
 }
 
