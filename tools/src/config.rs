@@ -4,6 +4,7 @@
 //! error that offers the nearest known one; a wrong value is an error that names its place and what
 //! would be right.
 
+mod issuer;
 pub mod source;
 pub mod table;
 pub mod value;
@@ -320,17 +321,7 @@ const TIDY_INTERVAL_MIN: Duration = Duration::from_secs(60);
 /// issuer.
 fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
     let enabled = sources.flag("oauth.enabled", true)?;
-    let issuer = sources.read("oauth.issuer", |text| {
-        let path = text.trim_end_matches('/').strip_prefix("https://").unwrap_or_default();
-        let is_plain = !text.contains(|c: char| "?#@".contains(c) || c.is_whitespace() || c.is_control())
-            && !path.contains("//")
-            && !path.ends_with(':');
-        if text.starts_with("https://") && text.len() > 8 && is_plain {
-            Ok(text.trim_end_matches('/').to_owned())
-        } else {
-            Err("an address that begins with https://, without spaces, empty parts, query or fragment".to_owned())
-        }
-    })?;
+    let issuer = sources.read("oauth.issuer", issuer::read)?;
     let mut settings = net::oauth::Settings::new(issuer.as_deref().unwrap_or_default());
     for name in net::oauth::Settings::NAMES {
         sources.read(name, |text| settings.set(name, text))?;

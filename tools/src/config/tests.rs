@@ -104,8 +104,8 @@ fn wrong_values_say_what_would_be_right() {
         ("cluster.name", "a\nb", "line ends"),
         ("http.host", "127.0.0.1,::1", "one host name or address"),
         ("oauth.issuer", "example.org", "https://"),
-        ("oauth.issuer", "https://a b", "without spaces"),
-        ("oauth.issuer", "https://a//b", "empty parts"),
+        ("oauth.issuer", "https://a b", "with a host"),
+        ("oauth.issuer", "https://a//b", "without empty parts"),
         ("oauth.enabled", "1", "true or false"),
     ] {
         let failure = read(&[(name, value)]).expect_err(name);
