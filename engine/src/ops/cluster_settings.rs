@@ -13,6 +13,10 @@ use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::index::block::{self, Level};
 
+/// Of the file of a node, though older commands, which are read from the log, could set it.
+const WATERMARKS_ALWAYS: &str =
+    "cluster.routing.allocation.disk.watermark.enable_for_single_data_node";
+
 /// Settings of the cluster that are to be set.
 #[derive(Clone, Debug)]
 pub struct NewClusterSettings {
@@ -24,7 +28,7 @@ pub struct NewClusterSettings {
     of_others: [Layer; 2],
     /// Sizes of numbers that are not whole.
     fractions: Vec<(String, String)>,
-    /// A name with a star elsewhere than at its end takes nothing back; `1M` is no minute.
+    /// A name with a star elsewhere than at its end takes nothing back; `1M` is no minute; what was never to be set.
     wrong: Option<Error>,
 }
 
@@ -50,6 +54,9 @@ impl NewClusterSettings {
             .find_map(|(title, (name, value))| match value {
                 Value::Null if name.contains('*') && !name.ends_with('*') => {
                     Some(format!("{title} setting [{name}], not recognized"))
+                }
+                _ if name == WATERMARKS_ALWAYS => {
+                    Some(format!("{title} setting [{name}], not dynamically updateable"))
                 }
                 Value::String(text) => cluster::cluster_settings::no_minutes(name, text),
                 _ => None,

@@ -54,6 +54,15 @@ pub(super) async fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
     let base =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
+    if call.params.text("local").is_some() {
+        let local = call.params.flag("local", false)?;
+        let what =
+            if call.route.path.starts_with("/_cat/") { "cat-aliases" } else { "get-aliases" };
+        call.gate.warn(&format!(
+            "the [?local={local}] query parameter to {what} requests has no effect and will be removed in a \
+             future version"
+        ));
+    }
     let names: Option<Vec<String>> = call
         .path
         .get("name")

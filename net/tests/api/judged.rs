@@ -55,6 +55,25 @@ fn the_cache_of_fields_is_set_while_the_index_is_closed() {
     });
 }
 
+/// A node alone heeds the watermarks whatever is said here; whoever switched that off was told yes.
+#[test]
+fn that_a_node_alone_heeds_the_watermarks_stands_in_its_file() {
+    with_node(|mut client| async move {
+        let name = "cluster.routing.allocation.disk.watermark.enable_for_single_data_node";
+        for (layer, value) in
+            [("persistent", "false"), ("transient", "true"), ("persistent", "null")]
+        {
+            let body = format!(r#"{{"{layer}":{{"{name}":{value}}}}}"#);
+            assert_eq!(
+                client.bad("PUT", "/_cluster/settings", &body).await,
+                format!(
+                    "400 illegal_argument_exception: {layer} setting [{name}], not dynamically updateable"
+                )
+            );
+        }
+    });
+}
+
 #[test]
 fn what_is_no_number_is_told_with_what_was_read() {
     with_node(|mut client| async move {

@@ -126,6 +126,25 @@ fn words_of_searches_and_mappings_are_told() {
 }
 
 #[test]
+fn where_aliases_are_looked_for_is_told_to_be_of_no_effect() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/i", r#"{"aliases":{"a":{}}}"#).await;
+        for (method, target, what) in [
+            ("GET", "/_alias?local=true", "get-aliases"),
+            ("HEAD", "/_alias/a?local=true", "get-aliases"),
+            ("GET", "/_cat/aliases?local=true", "cat-aliases"),
+        ] {
+            let told = format!(
+                "the [?local=true] query parameter to {what} requests has no effect and will be removed in a \
+                 future version"
+            );
+            assert_eq!(warned(&mut client, method, target, "").await, [told]);
+        }
+        assert_eq!(warned(&mut client, "GET", "/_alias", "").await, NONE);
+    });
+}
+
+#[test]
 fn a_transient_setting_is_told_even_where_it_is_taken_away() {
     with_node(|mut client| async move {
         let client = &mut client;
