@@ -297,7 +297,7 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// Too many wait.
-    pub(crate) async fn work_in_turn<T: Send + 'static>(
+    pub async fn work_in_turn<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {

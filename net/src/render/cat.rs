@@ -229,26 +229,29 @@ impl<R: Row> Table<R> {
     pub fn text(&self, wish: &Wish) -> Result<String> {
         let shown = self.shown(wish);
         let rows = self.sorted(wish)?;
-        let cells: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| {
-                let print = |at: usize| print(self.cell(at, row), wish).unwrap_or_default();
-                shown.iter().map(|(at, _)| print(*at)).collect()
-            })
-            .collect();
-        let widths: Vec<usize> = shown
-            .iter()
-            .enumerate()
-            .map(|(at, (_, name))| {
-                let header = if wish.header { name.chars().count() } else { 0 };
-                let longest = cells.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-                header.max(longest)
-            })
-            .collect();
-        let mut out = String::new();
-        let mut line = |cells: &[String]| {
-            for (at, cell) in cells.iter().enumerate() {
-                let (width, last) = (widths[at], at + 1 == cells.len());
+        let header = if wish.header { shown.as_slice() } else { &[] };
+        // All cells in one text, with the end of each.
+        let (mut words, mut ends) = (String::new(), Vec::with_capacity(rows.len() * shown.len()));
+        let mut widths = vec![0; shown.len()];
+        let mut put = |at: usize, word: &str| {
+            widths[at] = widths[at].max(word.chars().count());
+            words.push_str(word);
+            ends.push(words.len());
+        };
+        header.iter().enumerate().for_each(|(at, (_, name))| put(at, name));
+        for row in &rows {
+            for (at, (column, _)) in shown.iter().enumerate() {
+                put(at, print(self.cell(*column, row), wish).as_deref().unwrap_or_default());
+            }
+        }
+        let lines = rows.len() + usize::from(!header.is_empty());
+        let mut out = String::with_capacity(lines * (widths.iter().sum::<usize>() + widths.len()));
+        let mut begin = 0;
+        for line in ends.chunks(shown.len().max(1)) {
+            for (at, end) in line.iter().enumerate() {
+                let (cell, width) = (&words[begin..*end], widths[at]);
+                begin = *end;
+                let last = at + 1 == line.len();
                 if at > 0 {
                     out.push(' ');
                 }
@@ -264,15 +267,22 @@ impl<R: Row> Table<R> {
                 }
             }
             out.push('\n');
-        };
-        if wish.header {
-            let names: Vec<String> = shown.iter().map(|(_, name)| name.clone()).collect();
-            line(&names);
         }
-        for row in &cells {
-            line(row);
+        if shown.is_empty() {
+            // Lines without columns.
+            out.extend(std::iter::repeat_n('\n', rows.len() + usize::from(wish.header)));
         }
         Ok(out)
+    }
+
+    /// About what a row takes with its cells, while it is laid out and in the answer: text, or JSON.
+    pub fn bytes_of_row(&self, wish: &Wish, structured: bool) -> usize {
+        /// A cell while it is laid out, and in the answer.
+        const CELL: usize = 32;
+        let shown = self.shown(wish);
+        let names = if structured { shown.iter().map(|(_, name)| name.len()).sum() } else { 0 };
+        // A buffer that grows has room for twice as much.
+        size_of::<R>() + shown.len() * CELL + 2 * names
     }
 
     /// The table as JSON: an array of objects, all values text or null.

@@ -1,6 +1,6 @@
 //! Tables of `_cat`, where the peer was asked what they say.
 
-use crate::place::{at, with_node};
+use crate::place::{at, with_memory, with_node};
 
 async fn text(client: &mut crate::place::Client, target: &str) -> String {
     let response = client.call("GET", target, "").await;
@@ -335,5 +335,24 @@ fn parameters_of_sections_are_known_beside_these() {
                 assert!(told.ends_with(&why), "{told}");
             }
         }
+    });
+}
+
+/// Nine hundred shards of a thousand copies each held the core for a second, and took memory that nobody counted.
+#[test]
+fn a_table_of_many_copies_takes_its_memory_first() {
+    with_memory(16 << 20, async |mut client, _| {
+        let settings = r#"{"settings":{"number_of_shards":4,"number_of_replicas":1000}}"#;
+        client.good("PUT", "/wide", settings).await;
+        let told = client.call("GET", "/_cat/shards?h=shard,prirep&s=shard,prirep", "").await;
+        let copies = ["0 p", "1 p", "2 p", "3 p"].map(|primary| {
+            let replica = primary.replace('p', "r");
+            std::iter::once(primary.to_owned()).chain(std::iter::repeat_n(replica, 1000))
+        });
+        let lines: Vec<String> = copies.into_iter().flatten().collect();
+        assert_eq!(told.text().lines().collect::<Vec<_>>(), lines);
+        let refused = client.call("GET", "/_cat/shards?h=*", "").await;
+        assert_eq!(refused.status, 429, "{}", refused.text());
+        assert!(refused.text().contains("data for [<cat>]"), "{}", refused.text());
     });
 }

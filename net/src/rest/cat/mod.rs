@@ -8,6 +8,7 @@ mod shards;
 mod small;
 
 use engine::{Error, Result};
+use env::budget::Taken;
 use env::{Env, Spawn};
 
 use crate::call::Call;
@@ -47,6 +48,20 @@ fn wish<E: Env, R>(
 /// Tables with more rows are laid out by a worker.
 const ROWS_HERE_MAX: usize = 50;
 
+/// Tables with more rows stand behind nobody's short work.
+const ROWS_SHORT_MAX: usize = 4 << 10;
+
+/// Memory for so many rows of a table, where they are many.
+///
+/// # Errors
+/// 429 where there is too little.
+fn room<E: Env>(call: &Call<'_, E>, rows: usize, bytes_of_row: usize) -> Result<Option<Taken>> {
+    if rows <= ROWS_HERE_MAX {
+        return Ok(None);
+    }
+    call.core.room("cat", rows.saturating_mul(bytes_of_row)).map(Some)
+}
+
 /// The answer: text, or what was asked for by name.
 async fn answer<E: Env, R: Row + Send + Sync + 'static>(
     call: &Call<'_, E>,
@@ -57,9 +72,19 @@ async fn answer<E: Env, R: Row + Send + Sync + 'static>(
     if table.rows.len() <= ROWS_HERE_MAX {
         return lay_out(&table, &wish, structured);
     }
+    let rows = table.rows.len();
+    let memory = room(call, rows, table.bytes_of_row(&wish, structured))?;
     let work = move || lay_out(&table, &wish, structured);
-    let done = call.core.env().spawn().work_short(work).await;
-    done.map_err(|error| Error::rejected(format!("no worker for the table: {error}")))?
+    let done = match rows <= ROWS_SHORT_MAX {
+        true => call.core.env().spawn().work_short(work).await,
+        false => call.core.work_in_turn(work).await,
+    };
+    let busy = |error| Error::rejected(format!("no worker for the table: {error}"));
+    let reply = done.map_err(busy)??;
+    Ok(match memory {
+        Some(memory) => reply.counted(memory),
+        None => reply,
+    })
 }
 
 fn lay_out<R: Row>(table: &Table<R>, wish: &Wish, structured: bool) -> Result<Reply> {

@@ -1,14 +1,19 @@
 //! `_cat` tables of shards: shards, segments, recovery.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use cluster::{Index, Vacancy};
 use engine::Result;
 use engine::ops::IndicesOptions;
-use engine::ops::stats::{Closed, Counts, RecoveryRow, Segment, SegmentRows, Standing, Stats};
-use env::Env;
+use engine::ops::stats::{
+    Closed, Counts, IndexStats, RecoveryRow, Segment, SegmentRows, Standing, Stats,
+};
+use env::{Env, Spawn};
 
 use super::columns::{For, columns};
 use super::nodes::host;
-use super::{answer, wish};
+use super::{answer, room, wish};
 use crate::call::Call;
 use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
 use crate::render::units;
@@ -17,11 +22,12 @@ use crate::rest::cluster_state::unassigned::vacancies;
 
 /// One copy of a shard.
 struct Line {
-    index: std::sync::Arc<Index>,
+    index: Arc<Index>,
     number: u32,
     copy: ShardCopy,
-    node: NodeWords,
-    data: String,
+    node: Arc<NodeWords>,
+    /// Where the shards of the index lie.
+    folder: Arc<Path>,
     now_ms: i64,
 }
 
@@ -153,8 +159,8 @@ fn shard_table() -> Vec<Column<Line>> {
         hidden(right("warmer.current", &["wc", "warmerCurrent"], "current warmer ops", |l| l.count(|_| 0u64.into()))),
         hidden(right("warmer.total", &["wto", "warmerTotal"], "total warmer ops", |l| l.count(|_| 0u64.into()))),
         hidden(right("warmer.total_time", &["wtt", "warmerTotalTime"], "time spent in warmers", |l| l.count(|_| Cell::Nanos(0)))),
-        hidden(right("path.data", &["pd", "dataPath"], "shard data path", |l| l.at_node(|l| l.data.as_str().into()))),
-        hidden(right("path.state", &["ps", "statsPath"], "shard state path", |l| l.at_node(|l| l.data.as_str().into()))),
+        hidden(right("path.data", &["pd", "dataPath"], "shard data path", |l| l.at_node(|l| l.folder.join(l.number.to_string()).display().to_string().into()))),
+        hidden(right("path.state", &["ps", "statsPath"], "shard state path", |l| l.at_node(|l| l.folder.join(l.number.to_string()).display().to_string().into()))),
     ]);
     table.extend(columns(For::ShardsEnd));
     #[rustfmt::skip]
@@ -174,19 +180,25 @@ pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let action = "indices:monitor/stats";
     let indices =
         call.core.index_stats(call.gate, action, call.indices(), options, Closed::Show).await?;
-    let (node, data) = (NodeWords::of(call), &call.core.shared().config.data);
+    let (node, data) = (Arc::new(NodeWords::of(call)), &call.core.shared().config.data);
     let now_ms = call.now_ms();
-    let mut rows = Vec::new();
+    // Of each shard there may be a thousand copies.
+    let lines =
+        |one: &IndexStats| one.shards.len() * (1 + one.index.settings.replica_count() as usize);
+    let count = indices.iter().map(lines).sum();
+    let _room = room(call, count, size_of::<Line>())?;
+    let mut rows = Vec::with_capacity(count);
     for one in indices {
         let vacancies: Vec<Vacancy> = vacancies(call, &one.index).collect();
-        let folder = data.join("indices").join(one.index.uuid_text());
+        let folder: Arc<Path> = data.join("indices").join(one.index.uuid_text()).into();
         for shard in one.shards {
+            call.core.env().spawn().yield_if_needed().await;
             let line = |copy| Line {
-                index: std::sync::Arc::clone(&one.index),
+                index: Arc::clone(&one.index),
                 number: shard.number,
                 copy,
-                node: node.clone(),
-                data: folder.join(shard.number.to_string()).display().to_string(),
+                node: Arc::clone(&node),
+                folder: Arc::clone(&folder),
                 now_ms,
             };
             rows.push(line(ShardCopy::Primary(shard.standing)));
