@@ -75,15 +75,17 @@ def golang(server):
         install([go, "get", "github.com/elastic/go-elasticsearch/v8@v8.19.0"], folder)
     # What is missing is fetched first, so that a story that does not compile fails.
     install([go, "mod", "tidy"], folder)
-    call([go, "build", "-o", "story", "story.go"], folder)
+    # Minutes, where nothing is compiled yet and others have the processors.
+    call([go, "build", "-o", "story", "story.go"], folder, timeout=900)
     call([folder / "story", server.url, PASSWORD, server.ca], folder)
 
 
 def venv(folder, *packages):
     """A Python with these packages."""
     python = folder / "bin" / "python"
-    if not python.exists():
-        install([sys.executable, "-m", "venv", str(folder)], folder)
+    # One that was ended amid its making has no pip.
+    if not python.exists() or subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode:
+        install([sys.executable, "-m", "venv", "--clear", str(folder)], folder)
     install([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], folder)
     return python
 
