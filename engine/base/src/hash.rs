@@ -1,9 +1,12 @@
 //! Hash tables for keys that an outsider cannot choose a seed for, and the routing hash.
 
+use std::borrow::Borrow;
 use std::cell::Cell;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::{FoldHasher, SeedableRandomState};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 /// A map with a fast, seeded hash.
 pub type Map<K, V> = hashbrown::HashMap<K, V, State>;
@@ -15,54 +18,50 @@ pub type Set<K> = hashbrown::HashSet<K, State>;
 const PIECES: usize = 64;
 const SPLIT: usize = 1024;
 
-/// A map of texts whose table grows piece by piece: to move two hundred thousand of them to a larger table at once
-/// held a core for 30 ms.
+/// A map whose table grows piece by piece: to move two hundred thousand texts to a larger table at once held a core for
+/// 30 ms.
 ///
-/// Always true: a key is in the piece that the map's own hash of it names, so all pieces grow alike, one at a time.
+/// Always true: a key is in the piece that bits of its hash name which no table uses, so all pieces grow alike, one at a
+/// time.
 #[derive(Clone, Debug)]
-pub struct Pieces<V> {
-    first: Map<Box<str>, V>,
+pub struct Pieces<K, V> {
+    first: HashTable<(K, V)>,
     /// Beside the first; none while there are few keys.
-    others: Vec<Map<Box<str>, V>>,
+    others: Vec<HashTable<(K, V)>>,
     state: State,
     len: usize,
 }
 
-impl<V> Default for Pieces<V> {
+impl<K, V> Default for Pieces<K, V> {
     fn default() -> Self {
-        let (first, others, state) = (Map::default(), Vec::new(), State::default());
+        let (first, others, state) = (HashTable::new(), Vec::new(), State::default());
         Self { first, others, state, len: 0 }
     }
 }
 
-impl<V> Pieces<V> {
-    fn piece(&self, key: &str) -> &Map<Box<str>, V> {
-        match self.place(key).checked_sub(1) {
+impl<K: Hash + Eq, V> Pieces<K, V> {
+    fn piece(&self, hash: u64) -> &HashTable<(K, V)> {
+        match place(hash, &self.others) {
             None => &self.first,
             Some(at) => &self.others[at],
         }
     }
 
-    fn piece_mut(&mut self, key: &str) -> &mut Map<Box<str>, V> {
-        match self.place(key).checked_sub(1) {
+    fn piece_mut(&mut self, hash: u64) -> &mut HashTable<(K, V)> {
+        match place(hash, &self.others) {
             None => &mut self.first,
             Some(at) => &mut self.others[at],
         }
     }
 
-    fn place(&self, key: &str) -> usize {
-        if self.others.is_empty() {
-            return 0;
-        }
-        // Its own bits: each piece has a seed of its own, too.
-        (self.state.hash_one(key) >> 32) as usize % PIECES
-    }
-
     /// Makes all pieces, and puts each key in its own.
+    #[cold]
     fn split(&mut self) {
-        self.others.resize_with(PIECES - 1, Map::default);
-        for (key, value) in std::mem::take(&mut self.first) {
-            self.piece_mut(&key).insert(key, value);
+        self.others.resize_with(PIECES - 1, HashTable::new);
+        let state = self.state.clone();
+        for pair in std::mem::take(&mut self.first) {
+            let hash = state.hash_one(&pair.0);
+            self.piece_mut(hash).insert_unique(hash, pair, |(key, _)| state.hash_one(key));
         }
     }
 
@@ -76,38 +75,90 @@ impl<V> Pieces<V> {
         self.len == 0
     }
 
+    /// How many there is room for.
+    pub fn capacity(&self) -> usize {
+        self.others.iter().chain([&self.first]).map(HashTable::capacity).sum()
+    }
+
     /// What stands at a key.
-    pub fn get(&self, key: &str) -> Option<&V> {
-        self.piece(key).get(key)
+    pub fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.state.hash_one(key);
+        let found = self.piece(hash).find(hash, |(known, _)| known.borrow() == key);
+        found.map(|(_, value)| value)
     }
 
     /// As [`Self::get`].
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
-        self.piece_mut(key).get_mut(key)
+    pub fn get_mut<Q>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.state.hash_one(key);
+        let found = self.piece_mut(hash).find_mut(hash, |(known, _)| known.borrow() == key);
+        found.map(|(_, value)| value)
     }
 
-    /// Puts a value at a key; gives what stood there.
-    pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
+    /// What stands at a key, which is this value where nothing stood there.
+    pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
         if self.len >= SPLIT && self.others.is_empty() {
             self.split();
         }
-        let before = self.piece_mut(key).insert(key.into(), value);
-        self.len += usize::from(before.is_none());
-        before
+        let Self { first, others, state, len } = self;
+        let hash = state.hash_one(&key);
+        let piece = match place(hash, others) {
+            None => first,
+            Some(at) => &mut others[at],
+        };
+        let entry =
+            piece.entry(hash, |(known, _)| *known == key, |(known, _)| state.hash_one(known));
+        let found = match entry {
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(free) => {
+                *len += 1;
+                free.insert((key, value)).into_mut()
+            }
+        };
+        &mut found.1
+    }
+
+    /// Puts a value at a key; gives what stood there.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        if let Some(known) = self.get_mut(&key) {
+            return Some(std::mem::replace(known, value));
+        }
+        self.or_insert(key, value);
+        None
     }
 
     /// Takes what stands at a key.
-    pub fn remove(&mut self, key: &str) -> Option<V> {
-        let before = self.piece_mut(key).remove(key);
-        self.len -= usize::from(before.is_some());
-        before
+    pub fn remove<Q>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.state.hash_one(key);
+        let found = self.piece_mut(hash).find_entry(hash, |(known, _)| known.borrow() == key);
+        let ((_, value), _) = found.ok()?.remove();
+        self.len -= 1;
+        Some(value)
     }
 
     /// How many the fullest piece has room for.
     #[cfg(test)]
     fn piece_max(&self) -> usize {
-        self.others.iter().chain([&self.first]).map(Map::capacity).max().unwrap_or(0)
+        self.others.iter().chain([&self.first]).map(HashTable::capacity).max().unwrap_or(0)
     }
+}
+
+/// Which of the others has the key of a hash; none: the first.
+#[inline]
+fn place<T>(hash: u64, others: &[T]) -> Option<usize> {
+    // A table finds places by the lowest bits, and tells keys apart by the highest.
+    if others.is_empty() { None } else { ((hash >> 32) as usize % PIECES).checked_sub(1) }
 }
 
 /// Makes hashers with a seed of this process; also for tables whose keys lie elsewhere.
@@ -238,21 +289,30 @@ mod tests {
 
     #[test]
     fn a_map_in_pieces_is_a_map_and_moves_a_piece_of_it_at_a_time() {
-        let (mut pieces, mut model) = (Pieces::default(), std::collections::BTreeMap::new());
+        let mut pieces = Pieces::<Box<str>, u32>::default();
+        let mut model = std::collections::BTreeMap::<Box<str>, u32>::new();
         for at in 0..50_000_u32 {
             let key = (at.wrapping_mul(2_654_435_761) % 30_000).to_string();
             match at % 5 {
-                0 => assert_eq!(pieces.remove(&key), model.remove(&key)),
-                _ => assert_eq!(pieces.insert(&key, at), model.insert(key, at)),
+                0 => assert_eq!(pieces.remove(&*key), model.remove(&*key)),
+                1 => {
+                    let known = *model.entry(key.clone().into_boxed_str()).or_insert(at);
+                    assert_eq!(*pieces.or_insert(key.into(), at), known);
+                }
+                _ => {
+                    let known = model.insert(key.clone().into_boxed_str(), at);
+                    assert_eq!(pieces.insert(key.into(), at), known);
+                }
             }
         }
         assert_eq!((pieces.len(), pieces.is_empty()), (model.len(), false));
         for (key, value) in &mut model {
-            assert_eq!(pieces.get(key), Some(&*value));
-            assert_eq!(pieces.get_mut(key), Some(value));
+            assert_eq!(pieces.get(&**key), Some(&*value));
+            assert_eq!(pieces.get_mut(&**key), Some(value));
         }
         assert_eq!(pieces.get("none"), None);
         assert!(model.len() > 10_000 && pieces.piece_max() < model.len() / 16);
+        assert!(pieces.capacity() >= model.len());
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) type Decision = (Standing, Option<Text>);
 /// Operations under way, the newest of each id.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
-    by_id: Pieces<Decision>,
+    by_id: Pieces<Box<str>, Decision>,
     id_bytes: usize,
 }
 
@@ -70,7 +70,7 @@ impl Decided {
             return Some(std::mem::replace(held, decision));
         }
         self.id_bytes += id.len();
-        self.by_id.insert(id, decision);
+        self.by_id.insert(id.into(), decision);
         None
     }
 
@@ -120,7 +120,7 @@ impl Standing {
 /// Deletes that are remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
-    by_id: Pieces<(Stamp, Duration)>,
+    by_id: Pieces<Box<str>, (Stamp, Duration)>,
     /// By number, and no other: so no list is swept, nor copied to grow, while an executor waits.
     order: BTreeMap<u64, (Duration, Box<str>)>,
     id_bytes: usize,
@@ -134,7 +134,7 @@ impl Tombstones {
 
     /// Remembers a delete applied at `now`.
     pub(crate) fn put(&mut self, id: &str, stamp: Stamp, now: Duration) {
-        match self.by_id.insert(id, (stamp, now)) {
+        match self.by_id.insert(id.into(), (stamp, now)) {
             Some((before, _)) => drop(self.order.remove(&before.seq_no.get())),
             None => self.id_bytes += id.len(),
         }

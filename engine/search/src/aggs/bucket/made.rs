@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::hash::Map;
+use base::hash::Pieces;
 
 use super::keyed::Keys;
 use crate::aggs::choice::Choice;
@@ -18,7 +18,7 @@ pub struct ByMade {
     /// Stands for no string.
     missing: Option<Box<[u8]>>,
     board: Option<Arc<Board>>,
-    numbers: Map<Box<[u8]>, u32>,
+    numbers: Pieces<Box<[u8]>, u32>,
     words: Vec<Box<[u8]>>,
     bytes: usize,
 }
@@ -26,7 +26,7 @@ pub struct ByMade {
 impl ByMade {
     /// The strings of script number `script` that `choice` allows.
     pub fn new(script: usize, choice: Option<Arc<Choice>>, missing: Option<Box<[u8]>>) -> Self {
-        let (numbers, words) = (Map::default(), Vec::new());
+        let (numbers, words) = (Pieces::default(), Vec::new());
         Self { script, choice, missing, board: None, numbers, words, bytes: 0 }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::hash::Map;
+use base::hash::Pieces;
 
 use super::keyed::Keys;
 use super::terms::Part;
@@ -56,7 +56,7 @@ pub struct Page {
 pub struct Several {
     fields: Vec<Field>,
     /// Number of each combination.
-    numbers: Map<Box<[i64]>, u32>,
+    numbers: Pieces<Box<[i64]>, u32>,
     combinations: Vec<Box<[i64]>>,
     page: Option<Page>,
     /// Combinations of so many documents have a bucket in any case.
@@ -69,7 +69,7 @@ const NONE: i64 = i64::MIN + 1;
 impl Several {
     /// Combinations of `fields`; those of the first `all` documents have a bucket in any case.
     pub fn new(fields: Vec<Field>, page: Option<Page>, all: u32) -> Self {
-        Self { fields, numbers: Map::default(), combinations: Vec::new(), page, all }
+        Self { fields, numbers: Pieces::default(), combinations: Vec::new(), page, all }
     }
 
     fn number(&mut self, combination: &[i64]) -> i64 {

@@ -1,6 +1,9 @@
 //! Numbers of buckets by owner and key: a table where keys are few and dense, else a hash map.
+//!
+//! Always true: what has a place in the table is not in the map. A table that is long enough stays as it is; to move
+//! millions of places at once would hold a core for as long.
 
-use base::hash::Map;
+use base::hash::Pieces;
 
 /// Entries of a table at most; beyond it the map takes over.
 const TABLE_MAX: usize = 1 << 22;
@@ -20,7 +23,9 @@ pub struct Slots {
     /// Keys lie below this where a table is used; 0: they are any.
     span: usize,
     table: Vec<u32>,
-    map: Map<(u32, i64), u32>,
+    /// The table does not grow any more.
+    is_full: bool,
+    map: Pieces<(u32, i64), u32>,
     /// The owner and key of each bucket.
     pub buckets: Vec<(u32, i64)>,
     last: (u32, i64, u32),
@@ -35,7 +40,8 @@ impl Slots {
         Self {
             span,
             table: Vec::new(),
-            map: Map::default(),
+            is_full: false,
+            map: Pieces::default(),
             buckets: Vec::new(),
             last: (NONE, 0, 0),
             told: 0,
@@ -57,19 +63,18 @@ impl Slots {
     pub fn of(&mut self, owner: u32, key: i64) -> u32 {
         if self.span > 0 && (0..self.span as i64).contains(&key) {
             let at = owner as usize * self.span + key as usize;
-            if at < self.table.len() {
-                let found = self.table[at];
-                if found != NONE {
-                    return found;
-                }
+            if let Some(&found) = self.table.get(at).filter(|found| **found != NONE) {
+                return found;
             }
-            return self.new_in_table(owner, key, at);
+            if self.may_have(owner, at) {
+                return self.new_in_table(owner, key, at);
+            }
         }
         if self.last.0 == owner && self.last.1 == key {
             return self.last.2;
         }
         let next = self.buckets.len() as u32;
-        let found = *self.map.entry((owner, key)).or_insert(next);
+        let found = *self.map.or_insert((owner, key), next);
         if found == next {
             self.buckets.push((owner, key));
         }
@@ -77,17 +82,22 @@ impl Slots {
         found
     }
 
+    /// May the table have this place, or has it?
+    #[inline]
+    fn may_have(&mut self, owner: u32, at: usize) -> bool {
+        if at < self.table.len() || self.is_full {
+            return at < self.table.len();
+        }
+        let end = (owner as usize + 1).saturating_mul(self.span);
+        // Too many owners, or too few keys of each: whatever comes goes to the map.
+        self.is_full =
+            at >= TABLE_MAX || (end > TABLE_FREE && end / SPARSE_MAX > self.buckets.len());
+        !self.is_full
+    }
+
     #[cold]
     fn new_in_table(&mut self, owner: u32, key: i64, at: usize) -> u32 {
         let end = (owner as usize + 1).saturating_mul(self.span);
-        if at >= TABLE_MAX || (end > TABLE_FREE && end / SPARSE_MAX > self.buckets.len()) {
-            // Too many owners, or too few keys of each: what stands in the table moves to the map.
-            for (bucket, &pair) in self.buckets.iter().enumerate() {
-                self.map.entry(pair).or_insert(bucket as u32);
-            }
-            (self.table, self.span) = (Vec::new(), 0);
-            return self.of(owner, key);
-        }
         if at >= self.table.len() {
             self.table.resize(end.min(TABLE_MAX).max(at + 1), NONE);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::DocId;
-use base::hash::{Map, Set};
+use base::hash::{Pieces, Set};
 use mapping::analysis::{ON, STOP, Scratch};
 use mapping::document::kept::Kept;
 use mapping::{Field, Kind};
@@ -32,7 +32,7 @@ pub struct ByWord {
     paths: Vec<String>,
     filter_duplicates: bool,
     passages: Set<u64>,
-    numbers: Map<Box<[u8]>, u32>,
+    numbers: Pieces<Box<[u8]>, u32>,
     words: Vec<Box<[u8]>>,
     /// What words and passages take.
     bytes: usize,
@@ -54,7 +54,7 @@ impl ByWord {
             paths,
             filter_duplicates,
             passages: Set::default(),
-            numbers: Map::default(),
+            numbers: Pieces::default(),
             words: Vec::new(),
             bytes: 0,
         }
@@ -92,7 +92,7 @@ impl ByWord {
                     continue;
                 }
                 let next = self.words.len() as u32;
-                let number = *self.numbers.entry(word.clone()).or_insert(next);
+                let number = *self.numbers.or_insert(word.clone(), next);
                 if number == next {
                     // Each word stands here twice.
                     self.bytes += 2 * (word.len() + size_of::<Box<[u8]>>() + 16) + 16;
