@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::FieldNo;
+use mapping::analysis::effort;
 use mapping::{Field, IndexOptions, Kind as Type};
 
 use crate::ast::{self, Lies, PatternKind, Rule, RuleKind, Span};
@@ -243,6 +244,11 @@ fn described(
         PatternKind::Fuzzy(word, fuzziness, prefix, swaps) => {
             let word = normal(word);
             let edits = fuzziness.edits(&word);
+            if !effort::may_make_near(word.chars().count().saturating_sub(*prefix as usize), edits)
+            {
+                // What is made is dropped.
+                return Ok((Pattern::Prefix { prefix: [].into(), case_insensitive: false }, word));
+            }
             let dfa = levenshtein::automaton(&word, *prefix as usize, edits, *swaps);
             let dfa = dfa.map_err(|_| Error::illegal("word is too long"))?;
             (Pattern::of_automaton(dfa), format!("{word}~{edits}"))

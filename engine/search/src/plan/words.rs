@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mapping::analysis::effort;
 use mapping::{Field, Kind as Type, TextFlavor};
 
 use crate::ast::{self, Fuzziness, FuzzyOptions};
@@ -219,6 +220,9 @@ pub fn fuzzy(
         };
     }
     let prefix = options.prefix_length as usize;
+    if !effort::may_make_near(chars.len().saturating_sub(prefix), edits) {
+        return Ok(Clause::none());
+    }
     let dfa = levenshtein::automaton(word, prefix, edits, options.transpositions);
     let dfa = dfa.map_err(|_| Error::illegal(format!("word [{word}] is too long")))?;
     let access = leaf::check_access(field)?;
