@@ -20,7 +20,9 @@ Elasticsearch 6's modules, answers recorded from a peer (`golden`), and judged c
 are Lucene's (`relevance`). Tier 1 is documents, indices, mappings, basic search, `_cat` and the cluster; tier 2
 aggregations, queries, templates, analysis; tier 3 the rest. Each test that failed stands below with the first
 thing that it met and did not want; what it lacks is not judged here. What is not there stands in
-[endpoints.md](endpoints.md), what is otherwise in [differences.md](differences.md).
+[endpoints.md](endpoints.md), what is otherwise in [differences.md](differences.md). Two of the tests on security keep a
+value and name it later where the kit's runner does not put it in (inside a body that is a text: `60_api_key_update`; in a
+member of a kept object: `50_user_profile`): asked by hand with the value in its place, both are answered as they want.
 
 """
 

@@ -152,6 +152,8 @@ fn lines_of_searches_and_of_writes_go_into_one_index() {
         let line = kept.line(&mut client, WRITE, &[("X-Opaque-Id", &key)]).await;
         let told = json::to_string(&line);
         assert!(!told.contains(&key) && told.contains("x_opaque_id"), "{told}");
+        let told = client.call_with("GET", "/_tasks", &[("X-Opaque-Id", &key)], b"").await.text();
+        assert!(!told.contains(&key) && told.contains("X-Opaque-Id"), "{told}");
         for line in &lines {
             client.good("POST", "/lines/_doc", &json::to_string(line)).await;
         }
