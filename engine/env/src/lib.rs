@@ -38,7 +38,7 @@ pub use bytes::Bytes;
 pub use clock::Clock;
 pub use disk::{Disk, File};
 pub use error::{Error, ErrorKind, Result};
-pub use join::join_all;
+pub use join::{join_all, join_in_turns};
 pub use net::Stream;
 pub use pace::Pace;
 pub use random::Random;

@@ -361,7 +361,7 @@ impl<E: Env> Core<E> {
         });
         let works = works.collect();
         let mut all = Done::default();
-        for done in env::join_all(works).await {
+        for done in env::join_in_turns(self.env.clock(), works).await {
             let done = done?;
             all.failures.extend(done.failures);
             all.timed_out |= done.timed_out;

@@ -76,7 +76,7 @@ pub(super) async fn multi_search_by<E: Env>(
     let mut replies = Vec::with_capacity(asked.len());
     for some in asked.chunks(concurrent) {
         let under_way = some.iter().map(|one| Box::pin(call.core.search(call.gate, one))).collect();
-        replies.extend(env::join_all(under_way).await);
+        replies.extend(env::join_in_turns(call.core.env().clock(), under_way).await);
     }
     for (reply, failed) in replies.iter_mut().zip(failed) {
         if let Some(error) = failed {

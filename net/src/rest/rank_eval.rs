@@ -51,7 +51,7 @@ pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut judged: Vec<Judged<'_>> = Vec::with_capacity(asked.requests.len());
     for some in asked.requests.chunks(concurrent) {
         let under_way = some.iter().map(|rated| Box::pin(judge(call, &base, &asked, rated)));
-        judged.extend(env::join_all(under_way.collect()).await);
+        judged.extend(env::join_in_turns(call.core.env().clock(), under_way.collect()).await);
         call.core.env().spawn().yield_if_needed().await;
     }
     let failed = || judged.iter().filter_map(|one| one.outcome.as_ref().err());

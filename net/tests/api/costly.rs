@@ -197,3 +197,25 @@ fn a_nested_sort_whose_filter_takes_many_turns_comes_to_an_end() {
         assert_eq!(at(&hits[0], &["sort"]), &json!([5]));
     });
 }
+
+/// Thirty words with two edits each held the core for 15 ms while the query met its index.
+#[test]
+fn many_words_near_words_meet_an_index_on_a_worker() {
+    let sim = Sim::new(1);
+    let jobs = || sim.jobs();
+    with_oauth_on(&sim, async |mut client| {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/i", r#"{"mappings":{"properties":{"t":{"type":"text"}}}}"#).await;
+        client.good("PUT", "/i/_doc/1?refresh", r#"{"t":"letters"}"#).await;
+        let mut ask = async |words: usize| {
+            let words = vec!["lettres"; words].join(" ");
+            let query = json!({"query": {"match": {"t": {"query": words, "fuzziness": 2}}}});
+            let before = jobs();
+            let found = client.good("POST", "/i/_search", &json::to_string(&query)).await;
+            assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1));
+            jobs() - before
+        };
+        let (few, many) = (ask(1).await, ask(30).await);
+        assert_eq!(many, few + 1);
+    });
+}

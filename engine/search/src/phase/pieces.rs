@@ -26,6 +26,9 @@ pub(super) struct Pending {
 /// them.
 const KEYS_AT_ONCE: usize = 4 * WINDOW as usize;
 
+/// What a level of a deep heap costs, in keys: two entries that lie apart are compared, and one is moved.
+const KEYS_OF_LEVEL: usize = 8;
+
 /// Pieces of a core that a worker makes one.
 const PIECES_OF_A_WORKER: usize = 8;
 
@@ -42,7 +45,7 @@ impl Slice {
     /// To put what was found in order, key by key, may take long: [`Self::finish`] belongs on a worker.
     pub fn ends_long(&self) -> bool {
         let Keep::Sorted(sorter) = &self.keep else { return false };
-        sorter.len().saturating_mul(self.keys) > KEYS_AT_ONCE
+        sorter.len().saturating_mul(self.keys_of_hit()) > KEYS_AT_ONCE
     }
 
     /// Lets go what was found and not asked for: many hits not here, where others wait.
@@ -72,11 +75,11 @@ impl Slice {
         keys.checked_div(self.keys_of_hit()).map_or(usize::MAX, |docs| docs.max(1))
     }
 
-    /// What a hit costs to collect, in keys: reading it by each, and twice a level of a deep heap. None without an
-    /// order.
+    /// What a hit costs to collect, in keys: reading it by each, and [`KEYS_OF_LEVEL`] a level of a deep heap. None
+    /// without an order.
     pub(super) fn keys_of_hit(&self) -> usize {
         let Keep::Sorted(sorter) = &self.keep else { return 0 };
-        self.keys + 2 * sorter.depth()
+        self.keys + KEYS_OF_LEVEL * sorter.depth()
     }
 
     /// Collects one piece more, or lets scripts run first; gives what is left.
