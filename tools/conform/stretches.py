@@ -14,11 +14,12 @@ import json
 import os
 import random
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 from overload import DOCS, WORDS, Wire, docs, message, traps
-from server import Server
+from server import ROOT, Server
 
 UNITS = {"ms": 1, "s": 1e3, "µs": 1e-3}
 HELD = re.compile(r"a core was held for ([0-9.]+)(ms|s|µs) by")
@@ -143,7 +144,11 @@ def main():
     with Server(args=["-E", "xpack.security.http.ssl.enabled=false", "-E", "oauth.enabled=false", "--memory", "2gb"], cores=1) as server:
         rows = asyncio.run(go(server, options))
     if options.out:
-        head = [f"# What holds a core, {datetime.date.today()}", "", f"Command: `{' '.join(['tools/conform/stretches.py', *sys.argv[1:]])}`; tasks that held the core for more than 5 ms.", "",
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        command = " ".join(["tools/conform/stretches.py", *sys.argv[1:]])
+        head = [f"# What holds a core, {datetime.date.today()}", "",
+                f"Command: `{command}`; commit {commit}; one core, {DOCS:,} documents, {options.lanes} connections; tasks that held",
+                "the core for more than 5 ms of its processor time.", "",
                 "| asked for | answers | times | longest, ms |", "|---|---|---|---|"]
         Path(options.out).write_text("\n".join([*head, *(f"| {name} | {told} | {count} | {most:.1f} |" for name, told, count, most in rows)]) + "\n")
     return 1 if any(count for _, _, count, _ in rows) else 0
