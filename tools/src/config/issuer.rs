@@ -3,7 +3,7 @@
 //! Everything that the OAuth half tells is made of it, letter by letter, and compared so: what a browser or a proxy
 //! writes in another way than it stands here would be another address.
 
-use std::net::Ipv6Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What is right.
 const WANTED: &str = "an address that begins with https://, with a host and, if there are any, a port and a path of \
@@ -35,19 +35,34 @@ fn is_authority(text: &str) -> bool {
         None => (text, None),
     };
     let is_port = |port: &str| {
-        port.bytes().all(|byte| byte.is_ascii_digit())
-            && port.parse::<u16>().is_ok_and(|port| port > 0)
+        port.parse::<u16>().is_ok_and(|number| number > 0 && number.to_string() == port)
     };
     is_host(host) && port.is_none_or(is_port)
 }
 
 fn is_host(text: &str) -> bool {
     if let Some(inner) = text.strip_prefix('[') {
-        return inner.strip_suffix(']').is_some_and(|inner| inner.parse::<Ipv6Addr>().is_ok());
+        let inner = inner.strip_suffix(']');
+        return inner.is_some_and(is_plain::<Ipv6Addr>);
+    }
+    // What ends in a number is an address to browsers, which write it as four.
+    let last = text.rsplit('.').next().unwrap_or_default();
+    let hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    let is_number = match hex {
+        Some(hex) => hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => last.bytes().all(|byte| byte.is_ascii_digit()),
+    };
+    if is_number {
+        return is_plain::<Ipv4Addr>(text);
     }
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_letter);
     text.split('.').all(is_label)
+}
+
+/// An address as it is printed.
+fn is_plain<A: std::str::FromStr + ToString>(text: &str) -> bool {
+    text.parse::<A>().is_ok_and(|address| address.to_string() == text)
 }
 
 /// A part of a path that is written in one way only.
@@ -71,6 +86,7 @@ mod tests {
             "https://[::1]:9200",
             "https://[2001:db8::1]",
             "https://my_host/.well",
+            "https://a.3com",
         ] {
             assert_eq!(read(text).as_deref(), Ok(text));
             assert_eq!(read(&format!("{text}/")).as_deref(), Ok(text));
@@ -90,6 +106,13 @@ mod tests {
             "https://a:0",
             "https://a:99999",
             "https://a:+1",
+            "https://a:0443",
+            "https://127.1",
+            "https://127.0.0.01",
+            "https://2130706433",
+            "https://0x7f.1",
+            "https://[0:0::1]",
+            "https://[2001:DB8::1]",
             "https://[::1",
             "https://::1",
             "https://*.example",
