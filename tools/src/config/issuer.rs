@@ -43,7 +43,8 @@ fn is_authority(text: &str) -> bool {
 fn is_host(text: &str) -> bool {
     if let Some(inner) = text.strip_prefix('[') {
         let inner = inner.strip_suffix(']');
-        return inner.is_some_and(is_plain::<Ipv6Addr>);
+        // Four plain numbers at the end are two to a browser.
+        return inner.is_some_and(|inner| !inner.contains('.') && is_plain::<Ipv6Addr>(inner));
     }
     // What ends in a number is an address to browsers, which write it as four.
     let last = text.rsplit('.').next().unwrap_or_default();
@@ -112,6 +113,7 @@ mod tests {
             "https://2130706433",
             "https://0x7f.1",
             "https://[0:0::1]",
+            "https://[::ffff:1.2.3.4]",
             "https://[2001:DB8::1]",
             "https://[::1",
             "https://::1",
