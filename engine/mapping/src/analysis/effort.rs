@@ -87,8 +87,8 @@ pub fn may_list(names: usize) -> bool {
     spend(OF_NAME.saturating_mul(names as u64)) == ON
 }
 
-/// Counts an automaton of the words within `edits` of one of so many characters: some 60 µs a character where two edits
-/// are let through, 10 where one is. False where it is too much: then it need not be made.
+/// Counts an automaton of the words within `edits` of one of so many characters: each of them takes far more where two
+/// edits are let through. False where it is too much: then it need not be made.
 pub fn may_make_near(characters: usize, edits: u32) -> bool {
     let of_character: u64 = if edits > 1 { 24 << 10 } else { 4 << 10 };
     spend(of_character.saturating_mul(characters as u64)) == ON
