@@ -243,7 +243,8 @@ def a_stranger_keeps_nobody_from_a_new_password(server):
     assert done.status == 200 and "was changed" in done.text, (done.status, done.text)
     page = owner.get("/account/security")
     seen = [give(f"wrong-{guess}", new) for guess in range(8)]
-    assert seen[0].status == 400 and seen[-1].status == 429 and int(seen[-1].headers["Retry-After"]) >= 1, seen[-1]
+    slow = [page for page in seen if page.status == 429]
+    assert seen[0].status == 400 and slow and all(int(page.headers["Retry-After"]) >= 1 for page in slow), seen[-1]
 
 
 @test
