@@ -4,7 +4,6 @@
 //! error that offers the nearest known one; a wrong value is an error that names its place and what
 //! would be right.
 
-mod issuer;
 pub mod source;
 pub mod table;
 pub mod value;
@@ -321,7 +320,7 @@ const TIDY_INTERVAL_MIN: Duration = Duration::from_secs(60);
 /// issuer.
 fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
     let enabled = sources.flag("oauth.enabled", true)?;
-    let issuer = sources.read("oauth.issuer", issuer::read)?;
+    let issuer = sources.read("oauth.issuer", value::issuer)?;
     let mut settings = net::oauth::Settings::new(issuer.as_deref().unwrap_or_default());
     for name in net::oauth::Settings::NAMES {
         sources.read(name, |text| settings.set(name, text))?;

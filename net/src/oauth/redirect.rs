@@ -134,6 +134,16 @@ fn is_host(host: &str) -> bool {
     host.starts_with('[') || (host.len() <= 253 && host.split('.').all(is_label))
 }
 
+/// Is this an IPv6 address, in its brackets, as browsers write it? They write the last four bytes of one as two
+/// numbers, and never as four.
+fn is_odd_ipv6(host: &str) -> bool {
+    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inner.is_some_and(|inner| {
+        let plain = inner.parse::<std::net::Ipv6Addr>().map(|address| address.to_string());
+        inner.contains('.') || plain.is_ok_and(|plain| plain != inner)
+    })
+}
+
 /// Why no browser would take a host for what it says; `None` where it would.
 fn host_fault(host: &str) -> Option<&'static str> {
     if !is_host(host) {
@@ -141,6 +151,9 @@ fn host_fault(host: &str) -> Option<&'static str> {
     }
     if is_odd_number(host) {
         return Some("its host is an IPv4 address that is not written as four decimal numbers");
+    }
+    if is_odd_ipv6(host) {
+        return Some("its host is an IPv6 address that is not written as browsers write it");
     }
     None
 }
@@ -223,6 +236,22 @@ pub fn is_origin(text: &str) -> bool {
             && (parts.port.is_none() || parts.port != default_port(parts.scheme))
             && host_fault(parts.host).is_none()
     })
+}
+
+/// Is this an address under which applications may know a server (RFC 8414, section 2)? A page, without a query, and
+/// with a path that can be written in one way only: nothing escaped, no empty parts.
+///
+/// All that is told is made of it and compared letter by letter: what a browser or a proxy writes in another way
+/// would be another address.
+pub fn is_issuer(text: &str) -> bool {
+    let is_letter =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let is_segment = |text: &str| !text.is_empty() && text.bytes().all(is_letter);
+    let is_path = |rest: &str| {
+        let parts = rest.strip_prefix('/').map(|path| path.split('/'));
+        rest.is_empty() || parts.is_some_and(|mut parts| parts.all(is_segment))
+    };
+    is_page(text) && split(text).is_some_and(|parts| is_path(parts.rest))
 }
 
 /// Plain HTTP to another machine.
@@ -352,6 +381,8 @@ mod tests {
             &format!("https://{}example/cb", "a.".repeat(124)),
             "https://bücher.example/",
             "https://[::g]/",
+            "https://[0:0::1]/cb",
+            "https://[::ffff:1.2.3.4]/cb",
             "com.example.app:cb",
             "com.example.app:/%00",
             // Numbers that a browser reads as 127.0.0.1, and others.
@@ -439,6 +470,70 @@ mod tests {
         }
         assert!(is_page("https://app.example/about") && !is_page("http://app.example/about"));
         assert!(!is_page("https://2130706433/about"));
+    }
+
+    #[test]
+    fn a_server_is_known_by_what_is_written_in_one_way() {
+        for good in [
+            "https://a",
+            "https://id.example:8443",
+            "https://id.example/es/v~1",
+            "https://127.0.0.1:9200",
+            "https://[::1]:9200",
+            "https://[2001:db8::1]",
+            "https://my-host/.well",
+            "https://a.3com",
+            "https://0x7f.1.com",
+        ] {
+            assert!(is_issuer(good), "{good}");
+        }
+        for bad in [
+            "",
+            "https://",
+            "https:///x",
+            "https://:443",
+            "http://a",
+            "https:a",
+            "https:/a",
+            "https://a/",
+            "https://a:",
+            "https://a:0",
+            "https://a:99999",
+            "https://a:+1",
+            "https://a:0443",
+            "https://127.1",
+            "https://127.0.0.01",
+            "https://2130706433",
+            "https://0x7f.1",
+            "https://[0:0::1]",
+            "https://[::ffff:1.2.3.4]",
+            "https://[2001:DB8::1]",
+            "https://[::1",
+            "https://::1",
+            "https://A.example",
+            "https://my_host",
+            "https://-a.example",
+            "https://*.example",
+            "https://a..b",
+            "https://a.example.",
+            "https://u@a",
+            "https://a\\x",
+            "https://a//b",
+            "https://a/../x",
+            "https://a/./x",
+            "https://a/%2e%2e/x",
+            "https://a/a%zz",
+            "https://a/a%20b",
+            "https://a/\"x",
+            "https://a/ü",
+            "https://ü",
+            "https://a b",
+            "https://a?x",
+            "https://a/x?y",
+            "https://a/x#y",
+        ] {
+            assert!(!is_issuer(bad), "{bad}");
+        }
     }
 
     #[test]

@@ -37,6 +37,17 @@ impl Ports {
     }
 }
 
+/// The address under which applications know the server, without a slash at its end.
+pub fn issuer(text: &str) -> Read<String> {
+    let text = text.trim_end_matches('/');
+    match net::oauth::redirect::is_issuer(text) {
+        true => Ok(text.to_owned()),
+        false => Err("an address that begins with https://, with a host in lower case and, if there are any, a port \
+                      and a path of letters, digits, -, ., _ and ~, without empty parts or dots alone, query or fragment"
+            .to_owned()),
+    }
+}
+
 /// Bytes: a number with a unit (`512mb`, `2gb`), or a percentage of `all`.
 pub fn memory(text: &str, all: u64) -> Read<u64> {
     let wanted = || "a size like 512mb or 2gb, or a share of the memory like 50%".to_owned();
@@ -100,6 +111,20 @@ fn bytes(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A node started with such, and all of its pages failed.
+    #[test]
+    fn an_issuer_that_no_browser_leads_to_is_refused() {
+        for text in ["https://id.example:8443/es", "https://[::1]:9200"] {
+            assert_eq!(issuer(text).as_deref(), Ok(text));
+            assert_eq!(issuer(&format!("{text}/")).as_deref(), Ok(text));
+        }
+        for text in
+            ["", "/", "https://", "http://a", "https://2130706433", "https://A", "https://a//b"]
+        {
+            assert!(issuer(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_with_their_units() {
