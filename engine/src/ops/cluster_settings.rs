@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use base::units;
 use cluster::cluster_settings::Layer;
 use cluster::{Command, Rules, remotes};
 use env::Env;
@@ -13,9 +14,15 @@ use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::index::block::{self, Level};
 
-/// Of the file of a node, though older commands, which are read from the log, could set it.
-const WATERMARKS_ALWAYS: &str =
-    "cluster.routing.allocation.disk.watermark.enable_for_single_data_node";
+/// Of the file of a node, though older commands, which are read from the log, could set them.
+const OF_FILE: [&str; 2] = [
+    "cluster.routing.allocation.disk.watermark.enable_for_single_data_node",
+    "search.keep_alive_interval",
+];
+
+/// The shortest time that this setting takes, which older commands could set to a shorter one.
+const RECHECK_INTERVAL_MIN: (&str, &str) =
+    ("cluster.persistent_tasks.allocation.recheck_interval", "10s");
 
 /// Settings of the cluster that are to be set.
 #[derive(Clone, Debug)]
@@ -55,10 +62,11 @@ impl NewClusterSettings {
                 Value::Null if name.contains('*') && !name.ends_with('*') => {
                     Some(format!("{title} setting [{name}], not recognized"))
                 }
-                _ if name == WATERMARKS_ALWAYS => {
+                _ if OF_FILE.contains(&name.as_str()) => {
                     Some(format!("{title} setting [{name}], not dynamically updateable"))
                 }
-                Value::String(text) => cluster::cluster_settings::no_minutes(name, text),
+                Value::String(text) => cluster::cluster_settings::no_minutes(name, text)
+                    .or_else(|| too_short(name, text)),
                 _ => None,
             })
             .map(Error::illegal_argument);
@@ -68,6 +76,19 @@ impl NewClusterSettings {
         }
         Ok(Self { persistent, transient, unblocks, of_others, fractions, wrong })
     }
+}
+
+/// Why this is too short a time for a setting of which older commands could set such.
+fn too_short(name: &str, text: &str) -> Option<String> {
+    let (of, least) = RECHECK_INTERVAL_MIN;
+    if name != of {
+        return None;
+    }
+    let asked = units::time(name, text).ok()?.unwrap_or_default();
+    let is_long = units::time(name, least).is_ok_and(|least| Some(asked) >= least);
+    (!is_long).then(|| {
+        format!("failed to parse value [{text}] for setting [{name}], must be >= [{least}]")
+    })
 }
 
 impl<E: Env> Core<E> {

@@ -57,12 +57,17 @@ fn the_cache_of_fields_is_set_while_the_index_is_closed() {
 
 /// A node alone heeds the watermarks whatever is said here; whoever switched that off was told yes.
 #[test]
-fn that_a_node_alone_heeds_the_watermarks_stands_in_its_file() {
+fn what_stands_in_the_file_of_a_node_is_not_set_while_it_runs() {
     with_node(|mut client| async move {
-        let name = "cluster.routing.allocation.disk.watermark.enable_for_single_data_node";
-        for (layer, value) in
-            [("persistent", "false"), ("transient", "true"), ("persistent", "null")]
-        {
+        let watermarks = "cluster.routing.allocation.disk.watermark.enable_for_single_data_node";
+        for (name, layer, value) in [
+            (watermarks, "persistent", "false"),
+            (watermarks, "transient", "true"),
+            (watermarks, "persistent", "null"),
+            ("search.keep_alive_interval", "persistent", r#""2m""#),
+            ("http.type", "transient", r#""netty4""#),
+            ("thread_pool.write.size", "persistent", "2"),
+        ] {
             let body = format!(r#"{{"{layer}":{{"{name}":{value}}}}}"#);
             assert_eq!(
                 client.bad("PUT", "/_cluster/settings", &body).await,
@@ -71,6 +76,16 @@ fn that_a_node_alone_heeds_the_watermarks_stands_in_its_file() {
                 )
             );
         }
+        let name = "cluster.persistent_tasks.allocation.recheck_interval";
+        let body = |value: &str| format!(r#"{{"persistent":{{"{name}":{value}}}}}"#);
+        assert_eq!(
+            client.bad("PUT", "/_cluster/settings", &body(r#""9s""#)).await,
+            format!(
+                "400 illegal_argument_exception: failed to parse value [9s] for setting [{name}], must be >= [10s]"
+            )
+        );
+        client.good("PUT", "/_cluster/settings", &body(r#""10s""#)).await;
+        client.good("PUT", "/_cluster/settings", &body("null")).await;
     });
 }
 
