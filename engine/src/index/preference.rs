@@ -18,12 +18,12 @@ pub struct Preference {
 }
 
 impl Preference {
-    /// Reads a preference; `is_here` tells whether a name or pattern of `_only_nodes` chooses this
-    /// node.
+    /// Reads a preference; `is_here` tells whether the names and patterns of `_only_nodes`, between commas, choose
+    /// this node.
     ///
     /// # Errors
-    /// 400 for a word with `_` in front that is none of Elasticsearch's.
-    pub fn parse(text: &str, is_here: impl Fn(&str) -> bool) -> Result<Self> {
+    /// 400 for a word with `_` in front that is none of Elasticsearch's; what `is_here` says.
+    pub fn parse(text: &str, is_here: impl Fn(&str) -> Result<bool>) -> Result<Self> {
         let mut read = Self { given: true, ..Self::default() };
         if !text.starts_with('_') {
             return Ok(read);
@@ -40,9 +40,8 @@ impl Preference {
             ("", None) if read.shards.is_some() => {}
             ("_local" | "_only_local", _) | ("_prefer_nodes", Some(_)) => {}
             ("_only_nodes", Some((_, nodes))) => {
-                let nodes: Vec<&str> = nodes.split(',').collect();
-                if !nodes.iter().any(|node| is_here(node)) {
-                    read.absent = Some(nodes.into_iter().map(str::to_owned).collect());
+                if !is_here(nodes)? {
+                    read.absent = Some(nodes.split(',').map(str::to_owned).collect());
                 }
             }
             _ => return Err(unknown(rest)),
@@ -102,7 +101,11 @@ mod tests {
     #[test]
     fn each_word_leaves_out_what_it_says() {
         let all = vec![0, 1, 2, 3];
-        let read = |text: &str| Preference::parse(text, |node| node == "here");
+        let is_here = |nodes: &str| match nodes {
+            "data:x" => Err(Error::illegal_argument("[x] is no flag")),
+            _ => Ok(nodes.split(',').any(|node| node == "here")),
+        };
+        let read = |text: &str| Preference::parse(text, is_here);
         let taken = |text: &str| -> std::result::Result<Vec<u32>, String> {
             let preference = read(text).map_err(|error| error.reason)?;
             let mut taken = Vec::new();
@@ -131,6 +134,7 @@ mod tests {
             ("_only_nodes", "no Preference for [_only_nodes]"),
             ("_shards:x", "For input string: \"x\""),
             ("_only_nodes:nope", "no data nodes with criteria [nope] found for shard: [i][0]"),
+            ("_only_nodes:data:x", "[x] is no flag"),
             ("_only_nodes:a,b", "no data nodes with criterion [a,b] found for shard: [i][0]"),
             ("_shards:2|_only_nodes:a", "no data nodes with criteria [a] found for shard: [i][2]"),
         ] {

@@ -66,6 +66,13 @@ impl<E: Env> Core<E> {
     /// Counts of all shards of this node together, with what was counted by those that are closed. The
     /// gate has been asked.
     pub async fn node_stats(self: &Rc<Self>) -> Stats {
+        // The shards of closed indices are here too, though no core holds them open.
+        self.look_after_all_closed().await;
+        self.node_stats_as_looked_at().await
+    }
+
+    /// As [`Core::node_stats`], for who just had the closed indices looked after.
+    pub async fn node_stats_as_looked_at(self: &Rc<Self>) -> Stats {
         let ask = |core: usize| {
             let (reply, answer) = reply::channel();
             // Never refused: with a core missing all counts would fall.
@@ -76,8 +83,6 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let mapped = state.indices.values().map(|index| index.mapping.total_fields()).sum();
         let mut sum = Stats { mapped_fields: Some(mapped), ..Stats::default() };
-        // The shards of closed indices are here too, though no core holds them open.
-        self.look_after_closed(state.indices.values().map(|index| &**index)).await;
         let directory = self.directory();
         for index in state.indices.values().filter(|index| !index.open) {
             let numbers = 0..index.settings.shard_count();

@@ -267,7 +267,7 @@ fn by_group(out: &mut Figures<'_, '_>, stats: &Stats, wanted: &[String]) {
     out.end();
 }
 
-/// `fields`, where any that is wanted keeps anything.
+/// `fields`, where any are wanted: those that keep anything.
 fn by_field(
     out: &mut Figures<'_, '_>,
     key: &str,
@@ -284,7 +284,7 @@ fn by_field(
         .map(|(name, loaded)| (&**name, of(loaded)))
         .filter(|(name, bytes)| *bytes > 0 && fits(name))
         .collect();
-    if found.is_empty() {
+    if wanted.is_empty() || stats.shards == 0 {
         return;
     }
     out.begin("fields");

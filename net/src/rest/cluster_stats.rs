@@ -42,7 +42,7 @@ const ALL_ROLES: [&str; 13] = [
 pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/stats")?;
     let info = call.core.shared().config.info.clone();
-    let chosen = is_chosen(&info, call.path.get("node_id").unwrap_or("_all"));
+    let chosen = is_chosen(&info, call.path.get("node_id").unwrap_or("_all"))?;
     let options =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     // The right to ask is the cluster's; sums name no index.

@@ -233,7 +233,7 @@ pub(super) fn preference<E: Env>(call: &Call<'_, E>) -> Result<Preference> {
 /// As [`preference`], where it stands in a body.
 pub(super) fn preference_of<E: Env>(call: &Call<'_, E>, text: &str) -> Result<Preference> {
     let info = &call.core.shared().config.info;
-    Preference::parse(text, |node| is_chosen(info, node))
+    Preference::parse(text, |nodes| is_chosen(info, nodes))
 }
 
 /// `_source` of a body: a flag, a pattern, a list, or includes and excludes.

@@ -47,25 +47,25 @@ const SECTIONS: [&str; 12] = [
 
 /// Does a comma list of a path name this node? Names, addresses, ids, stars, attributes and roles,
 /// with `:false` taking away.
-pub(super) fn is_chosen(info: &NodeInfo, list: &str) -> bool {
+///
+/// # Errors
+/// 400 for a role that a node is neither to have nor not to have.
+pub(super) fn is_chosen(info: &NodeInfo, list: &str) -> Result<bool> {
     let mut chosen = false;
     for part in list.split(',') {
         let fits = |text: &str| glob(part.as_bytes(), text.as_bytes());
         match part {
             "" | "_all" | "_local" | "_master" | "*" => chosen = true,
             _ => match part.split_once(':') {
-                Some((role, flag @ ("true" | "false"))) => {
-                    let has = match role {
-                        "coordinating_only" => false,
-                        "voting_only" | "ml" => false,
-                        _ => ROLES.contains(&role),
-                    };
-                    if flag == "true" {
-                        chosen |= has;
-                    } else if has {
-                        chosen = false;
-                    }
-                }
+                Some((role, flag)) if ROLES.contains(&role) => match flag {
+                    "true" | "" => chosen = true,
+                    "false" => chosen = false,
+                    _ => return Err(no_flag(flag)),
+                },
+                Some(("coordinating_only" | "voting_only", flag)) => match flag {
+                    "true" | "false" | "" => {}
+                    _ => return Err(no_flag(flag)),
+                },
                 Some((name, value)) => {
                     chosen |= info.attributes.iter().any(|(known, held)| {
                         glob(name.as_bytes(), known.as_bytes())
@@ -80,7 +80,13 @@ pub(super) fn is_chosen(info: &NodeInfo, list: &str) -> bool {
             },
         }
     }
-    chosen
+    Ok(chosen)
+}
+
+fn no_flag(text: &str) -> Error {
+    Error::illegal_argument(format!(
+        "Failed to parse value [{text}] as only [true] or [false] are allowed."
+    ))
 }
 
 /// The host of `host:port`.
@@ -164,7 +170,7 @@ pub(super) async fn nodes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         (Some(one), None) if one.split(',').all(is_metric) => ("_all", one),
         (ids, None) => (ids.unwrap_or("_all"), "_all"),
     };
-    let chosen = is_chosen(&call.core.shared().config.info, ids);
+    let chosen = is_chosen(&call.core.shared().config.info, ids)?;
     // What is none of them is passed over here, as Elasticsearch does; all are asked for by that word alone.
     let wants = |section: &str| metrics == "_all" || metrics.split(',').any(|part| part == section);
     let flat = call.params.flag("flat_settings", false)?;
@@ -509,7 +515,7 @@ pub(super) fn usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let wants = |section: &str| metrics.split(',').any(|part| part == section || part == "_all");
     let info = &call.core.shared().config.info;
-    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
+    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"))?;
     let counts = call.core.shared().meters.requests();
     let uses = call.core.shared().search_uses.sum().aggs;
     Ok(call.json(200, |writer| {
@@ -559,7 +565,7 @@ pub(super) async fn reload_secure_settings<E: Env>(call: &Call<'_, E>) -> Result
     })
     .await?;
     let info = &call.core.shared().config.info;
-    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
+    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"))?;
     Ok(call.json(200, |writer| {
         frame(call, writer, chosen, |writer, info| {
             writer.field_str("name", &info.name);
@@ -578,7 +584,7 @@ pub(super) fn repositories_metering<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         )));
     }
     let info = &call.core.shared().config.info;
-    let chosen = is_chosen(info, call.segment("node_id"));
+    let chosen = is_chosen(info, call.segment("node_id"))?;
     Ok(call.json(200, |writer| {
         let count = u64::from(chosen);
         writer.begin_object();
@@ -614,10 +620,15 @@ mod tests {
             ("rack:r2", false),
             ("data:true", true),
             ("_all,data:false", false),
+            ("data:", true),
             ("coordinating_only:true", false),
             ("two", false),
         ] {
-            assert_eq!(is_chosen(&info, list), chosen, "{list}");
+            assert_eq!(is_chosen(&info, list).ok(), Some(chosen), "{list}");
+        }
+        for list in ["data:x", "_all,master:TRUE", "coordinating_only:1"] {
+            let told = is_chosen(&info, list).err().map(|error| error.to_string());
+            assert!(told.is_some_and(|told| told.contains("as only [true] or [false]")), "{list}");
         }
     }
 

@@ -64,6 +64,11 @@ fn words_in_memory_and_completions_are_measured() {
         let of = ["_all", "total", "fielddata", "fields"];
         let fields = crate::place::at(&narrow, &of).as_object().expect("fields").clone();
         assert_eq!(fields.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
+        let none = client.good("GET", "/a/_stats?fields=nothing*", "").await;
+        for kind in ["fielddata", "completion"] {
+            let fields = crate::place::at(&none, &["_all", "total", kind, "fields"]);
+            assert!(fields.as_object().is_some_and(json::Object::is_empty), "{kind}");
+        }
         let words = told(&["fielddata", "memory_size_in_bytes"]);
         let completions = told(&["completion", "size_in_bytes"]);
         assert!(words > 0 && completions > 0);

@@ -307,7 +307,7 @@ pub(in crate::rest) async fn allocation<E: Env>(call: &Call<'_, E>) -> Result<Re
     let wanted = call.path.get("node_id").unwrap_or("data:true");
     let mut rows = Vec::new();
     let counts = call.core.shard_counts();
-    if is_chosen(&info, wanted) {
+    if is_chosen(&info, wanted)? {
         let sample = call.core.machine().await;
         let bytes = call.core.node_stats().await.shard.store_bytes;
         rows.push(AllocationLine { shards: counts.assigned, node: Some((info, sample, bytes)) });

@@ -61,7 +61,8 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/nodes/stats")?;
     let mut wish = wish(call)?;
     let by_group = !wish.fields.groups.is_empty();
-    if wish.level != "node" || by_group {
+    let by_index = wish.level != "node" || by_group;
+    if by_index {
         let all = IndicesOptions {
             expand_closed: true,
             expand_hidden: true,
@@ -75,9 +76,13 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
     }
     let info = &call.core.shared().config.info;
-    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
+    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"))?;
     let sample = call.core.machine().await;
-    let mut counts = call.core.node_stats().await;
+    // Whoever asked of each index had the files of closed ones looked after.
+    let mut counts = match by_index {
+        true => call.core.node_stats_as_looked_at().await,
+        false => call.core.node_stats().await,
+    };
     if wish.fields.names_any() {
         let hidden = call.core.hidden_names(call.gate).await;
         wish.rows.iter_mut().for_each(|row| hidden.leave_out_of_index(row));

@@ -43,7 +43,7 @@ pub(crate) async fn hot_threads<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let interval = Duration::from_millis(interval.min(INTERVAL_MS_MAX));
     let idle_too = !call.params.flag("ignore_idle_threads", true)?;
     let info = &call.core.shared().config.info;
-    if !is_chosen(info, call.path.get("node_id").unwrap_or("_all")) {
+    if !is_chosen(info, call.path.get("node_id").unwrap_or("_all"))? {
         return Ok(Reply::text(200, Vec::new()));
     }
     let clock = call.core.env().clock();
