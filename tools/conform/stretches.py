@@ -87,6 +87,8 @@ def kinds(key, rng):
         "filters that meet": aggs({"adjacency_matrix": {"filters": filters}}),
         "pipelines": aggs({"histogram": {"field": "n", "interval": 20}, "aggs": {"s": {"sum": {"field": "n"}}, "d": {"derivative": {"buckets_path": "s"}}, "c": {"cumulative_sum": {"buckets_path": "s"}}}}),
         "bulk": post("/flood/_bulk", docs(rng, 5_000), "application/x-ndjson"),
+        # Their buffer is not emptied meanwhile.
+        "bulk of many small ones": post("/unseen/_bulk", b'{"index":{}}\n{}\n' * 60_000, "application/x-ndjson"),
         "mget": post("/big/_mget", {"ids": ids}),
         "msearch": post("/_msearch", (f'{{"index":"big"}}\n{many}\n' * 200).encode(), "application/x-ndjson"),
         "scroll": search({"size": 10_000, "_source": False}, query="?scroll=10s"),
@@ -108,6 +110,7 @@ async def go(server, options):
     for index in ("big", "flood"):
         server.request("PUT", f"/{index}", {"settings": {"number_of_replicas": 0}, "mappings": {"properties": fields}})
     server.request("PUT", "/wide", {"settings": {"number_of_shards": 100, "number_of_replicas": 1000}})
+    server.request("PUT", "/unseen", {"settings": {"number_of_replicas": 0, "refresh_interval": -1}})
     for _ in range(DOCS // 1_000):
         server.request("POST", "/big/_bulk", docs(rng, 1_000))
     server.request("POST", "/_refresh")

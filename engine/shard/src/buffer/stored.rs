@@ -5,6 +5,7 @@
 //!    and have neither id nor source.
 //! 2. At most one living document has an id; `find` gives that one.
 //! 3. A source stays where the request put it: a counted slice, not a copy.
+//! 4. Nothing moves when there is one more of them, however many there are.
 
 use std::hash::BuildHasher;
 
@@ -12,6 +13,7 @@ use base::hash::State;
 use base::{PrimaryTerm, SeqNo};
 use env::Bytes;
 
+use super::rows::{Rows, Slab};
 use super::table::Table;
 
 /// What an operation stamps on its document.
@@ -25,16 +27,22 @@ pub(crate) struct Stamp {
     pub(crate) version: u64,
 }
 
+/// One document.
+#[derive(Debug)]
+struct Doc {
+    source: Bytes,
+    stamp: Stamp,
+    /// Where its id stands, and how long it is.
+    id: (u32, u32),
+    /// An operation after it put it away.
+    is_dead: bool,
+}
+
 /// The documents.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
-    sources: Vec<Bytes>,
-    stamps: Vec<Stamp>,
-    /// Where each id ends in `ids`.
-    id_ends: Vec<u32>,
-    ids: Vec<u8>,
-    /// Documents that an operation after them put away.
-    dead: Vec<bool>,
+    docs: Rows<Doc>,
+    ids: Slab,
     dead_count: usize,
     /// Nested documents, rising.
     nested: Vec<u32>,
@@ -46,20 +54,19 @@ pub(crate) struct Stored {
 impl Stored {
     /// Number of documents, dead ones included.
     pub(crate) fn len(&self) -> usize {
-        self.sources.len()
+        self.docs.len()
     }
 
     /// Number of living documents.
     pub(crate) fn live_count(&self) -> usize {
-        self.sources.len() - self.dead_count
+        self.docs.len() - self.dead_count
     }
 
     /// Bytes of memory held.
     pub(crate) fn size_bytes(&self) -> usize {
-        let each = size_of::<Bytes>() + size_of::<Stamp>() + size_of::<u32>() + 1;
         self.source_bytes
-            + self.sources.capacity() * each
-            + self.ids.capacity()
+            + self.docs.size_bytes()
+            + self.ids.size_bytes()
             + self.by_id.size_bytes()
             + self.nested.capacity() * size_of::<u32>()
     }
@@ -67,8 +74,9 @@ impl Stored {
     /// Takes a document whose id no living one has; gives its number.
     pub(crate) fn add(&mut self, id: &[u8], source: Bytes, stamp: Stamp) -> u32 {
         debug_assert!(self.find(id).is_none(), "the one before was put away");
-        self.ids.extend_from_slice(id);
-        let doc = self.push(source, stamp);
+        let len = u32::try_from(id.len()).expect("an id has 512 bytes at most");
+        let start = self.ids.put(id);
+        let doc = self.push(source, stamp, (start, len));
         let hash = self.state.hash_one(id);
         let mut by_id = std::mem::take(&mut self.by_id);
         by_id.put(hash, doc, |other| self.id(other) == id);
@@ -78,23 +86,24 @@ impl Stored {
 
     /// Number of the next document.
     pub(crate) fn next(&self) -> u32 {
-        u32::try_from(self.sources.len()).expect("a buffer is sealed long before 2^32")
+        u32::try_from(self.docs.len()).expect("a buffer is sealed long before 2^32")
     }
 
     /// Takes a nested document; the one it belongs to follows.
     pub(crate) fn add_nested(&mut self, stamp: Stamp) {
-        let doc = self.push(Bytes::empty(), stamp);
+        let doc = self.push(Bytes::empty(), stamp, (0, 0));
         self.nested.push(doc);
     }
 
-    fn push(&mut self, source: Bytes, stamp: Stamp) -> u32 {
+    fn push(&mut self, source: Bytes, stamp: Stamp, id: (u32, u32)) -> u32 {
         let doc = self.next();
         self.source_bytes += source.len();
-        self.sources.push(source);
-        self.stamps.push(stamp);
-        self.dead.push(false);
-        self.id_ends.push(u32::try_from(self.ids.len()).expect("ids stay below 4 GiB"));
+        self.docs.push(Doc { source, stamp, id, is_dead: false });
         doc
+    }
+
+    fn at(&self, doc: u32) -> &Doc {
+        self.docs.at(doc as usize)
     }
 
     /// Is there a nested document?
@@ -131,38 +140,37 @@ impl Stored {
 
     /// Puts a living document away, and its nested ones.
     pub(crate) fn remove(&mut self, doc: u32) {
-        assert!(!self.dead[doc as usize], "a document dies once");
-        for nested in self.nested_of(doc)..doc {
-            self.dead[nested as usize] = true;
+        assert!(!self.is_dead(doc), "a document dies once");
+        for dying in self.block(doc) {
+            self.docs.at_mut(dying as usize).is_dead = true;
             self.dead_count += 1;
         }
         let mut by_id = std::mem::take(&mut self.by_id);
         by_id.remove(self.state.hash_one(self.id(doc)), |other| other == doc);
         self.by_id = by_id;
-        self.dead[doc as usize] = true;
-        self.dead_count += 1;
     }
 
     /// Whether a document was put away.
     pub(crate) fn is_dead(&self, doc: u32) -> bool {
-        self.dead[doc as usize]
+        self.at(doc).is_dead
     }
 
     /// The id of a document.
     pub(crate) fn id(&self, doc: u32) -> &[u8] {
-        let doc = doc as usize;
-        let start = if doc == 0 { 0 } else { self.id_ends[doc - 1] };
-        &self.ids[start as usize..self.id_ends[doc] as usize]
+        match self.at(doc).id {
+            (_, 0) => &[],
+            (start, len) => self.ids.get(start, len),
+        }
     }
 
     /// What was stamped on a document.
     pub(crate) fn stamp(&self, doc: u32) -> Stamp {
-        self.stamps[doc as usize]
+        self.at(doc).stamp
     }
 
     /// The text of a document.
     pub(crate) fn source(&self, doc: u32) -> &Bytes {
-        &self.sources[doc as usize]
+        &self.at(doc).source
     }
 }
 
