@@ -134,14 +134,16 @@ fn is_host(host: &str) -> bool {
     host.starts_with('[') || (host.len() <= 253 && host.split('.').all(is_label))
 }
 
-/// Is this an IPv6 address, in its brackets, as browsers write it? They write the last four bytes of one as two
-/// numbers, and never as four.
+/// Is this an IPv6 address, in its brackets, that a browser writes in another way? As the library prints them, but
+/// that browsers write the last four bytes of one that stands for an IPv4 address as two numbers, too.
 fn is_odd_ipv6(host: &str) -> bool {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    inner.is_some_and(|inner| {
-        let plain = inner.parse::<std::net::Ipv6Addr>().map(|address| address.to_string());
-        inner.contains('.') || plain.is_ok_and(|plain| plain != inner)
-    })
+    let address = inner.and_then(|inner| inner.parse::<std::net::Ipv6Addr>().ok());
+    let plain = address.map(|address| match (address.to_ipv4_mapped(), address.segments()) {
+        (Some(_), [.., high, low]) => format!("::ffff:{high:x}:{low:x}"),
+        (None, _) => address.to_string(),
+    });
+    plain.is_some_and(|plain| Some(&*plain) != inner)
 }
 
 /// Why no browser would take a host for what it says; `None` where it would.
@@ -233,9 +235,13 @@ pub fn is_origin(text: &str) -> bool {
         (parts.scheme == "https" || (parts.scheme == "http" && is_loopback(parts.host)))
             && !parts.host.is_empty()
             && parts.rest.is_empty()
-            && (parts.port.is_none() || parts.port != default_port(parts.scheme))
+            && !names_default_port(&parts)
             && host_fault(parts.host).is_none()
     })
+}
+
+fn names_default_port(parts: &Parts<'_>) -> bool {
+    parts.port.is_some() && parts.port == default_port(parts.scheme)
 }
 
 /// Is this an address under which applications may know a server (RFC 8414, section 2)? A page, without a query, and
@@ -251,7 +257,8 @@ pub fn is_issuer(text: &str) -> bool {
         let parts = rest.strip_prefix('/').map(|path| path.split('/'));
         rest.is_empty() || parts.is_some_and(|mut parts| parts.all(is_segment))
     };
-    is_page(text) && split(text).is_some_and(|parts| is_path(parts.rest))
+    is_page(text)
+        && split(text).is_some_and(|parts| !names_default_port(&parts) && is_path(parts.rest))
 }
 
 /// Plain HTTP to another machine.
@@ -278,10 +285,11 @@ pub fn policy_source(uri: &str) -> String {
     }
 }
 
-/// Origin of a URI; the scheme alone for private ones.
+/// Origin of a URI as browsers write it, without the port that nobody writes; the scheme alone for private ones.
 pub fn origin(uri: &str) -> String {
     match split(uri) {
         Some(parts) if parts.host.is_empty() => format!("{}:", parts.scheme),
+        Some(parts) if names_default_port(&parts) => format!("{}://{}", parts.scheme, parts.host),
         Some(parts) => uri[..uri.len() - parts.rest.len()].to_owned(),
         None => String::new(),
     }
@@ -322,6 +330,8 @@ mod tests {
             "https://xn--bcher-kva.example/cb",
             "https://store.example/cb",
             "https://192.0.2.7/cb",
+            "https://[::ffff:102:304]/cb",
+            "https://app.example:443/cb",
             "https://0x7f.example/cb",
             "https://1.example/cb",
             "https://app.0xy/cb",
@@ -481,6 +491,7 @@ mod tests {
             "https://127.0.0.1:9200",
             "https://[::1]:9200",
             "https://[2001:db8::1]",
+            "https://[::ffff:0:0]",
             "https://my-host/.well",
             "https://a.3com",
             "https://0x7f.1.com",
@@ -501,6 +512,7 @@ mod tests {
             "https://a:99999",
             "https://a:+1",
             "https://a:0443",
+            "https://a:443/x",
             "https://127.1",
             "https://127.0.0.01",
             "https://2130706433",
@@ -585,6 +597,9 @@ mod tests {
         assert_eq!(remote_host("http://127.0.0.1:1/cb"), None);
         assert_eq!(remote_host("com.example.app:/cb"), None);
         assert_eq!(origin("https://app.example:8443/cb?x"), "https://app.example:8443");
+        assert_eq!(origin("https://app.example:443/cb?x"), "https://app.example");
+        assert_eq!(origin("http://127.0.0.1:80"), "http://127.0.0.1");
+        assert_eq!(origin("https://app.example:80/cb"), "https://app.example:80");
         assert_eq!(origin("com.example.app:/cb"), "com.example.app:");
         assert_eq!(policy_source("https://app.example:8443/cb?x"), "https://app.example:8443");
         assert_eq!(policy_source("http://127.0.0.1:33749/cb"), "http://127.0.0.1:33749");
