@@ -151,6 +151,30 @@ def at_once(count, job):
     return answers
 
 
+def slowed(guess):
+    """Guesses until one must wait for four seconds and more; answers how to judge a page that was asked for next. The
+    first delay is a second, which a slow machine may need for one guess; each guess doubles it."""
+    end = time.monotonic() + 60
+    while True:
+        assert time.monotonic() < end, "guesses do not become slow"
+        asked, page = time.monotonic(), guess()
+        if page.status == 400:
+            continue
+        assert page.status == 429, page.status
+        wait = int(page.headers["Retry-After"])
+        assert wait >= 1, wait
+        if wait >= 4:
+            break
+        time.sleep(wait)
+
+    def waits(page):
+        if page.status == 429:
+            return int(page.headers["Retry-After"]) >= 1
+        return time.monotonic() - asked > wait - 1
+
+    return waits
+
+
 def audited(server):
     """The lines of the audit log, those of all that was asked before: they are written beside the answers."""
     mark = f"mark-{secrets.token_hex(6)}"
