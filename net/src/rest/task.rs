@@ -15,6 +15,7 @@ use crate::fail;
 use crate::render::by_query::{self, Of};
 use crate::render::{document, units};
 use crate::reply::Reply;
+use crate::rest::nodes::is_chosen;
 
 /// How long `wait_for_completion` waits where no timeout is given.
 const TIMEOUT_MS: u64 = 30_000;
@@ -282,7 +283,8 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// Which tasks are asked for.
 pub(super) struct Wanted {
     actions: Vec<String>,
-    nodes: Vec<String>,
+    /// This node is among those that are asked.
+    is_here: bool,
     parent: Option<TaskId>,
 }
 
@@ -290,26 +292,20 @@ impl Wanted {
     /// What the request says.
     ///
     /// # Errors
-    /// A parent that is no id of a task.
+    /// A parent that is no id of a task; a role that a node is neither to have nor not to have.
     pub(super) fn read<E: Env>(call: &Call<'_, E>) -> Result<Self> {
         let parent = call.params.text("parent_task_id").filter(|text| !text.is_empty());
+        let nodes = call.params.text("nodes").filter(|text| !text.is_empty());
         Ok(Self {
             actions: call.params.list("actions"),
-            nodes: call.params.list("nodes"),
+            is_here: is_chosen(&call.core.shared().config.info, nodes.unwrap_or("_all"))?,
             parent: parent.map(TaskId::parse).transpose()?,
         })
     }
 
     /// Those that run, by number; none of whom the caller may not watch.
     pub(super) async fn rows<E: Env>(&self, call: &Call<'_, E>) -> Vec<TaskRow> {
-        let info = &call.core.shared().config.info;
-        let is_here = self.nodes.is_empty()
-            || self.nodes.iter().any(|node| {
-                matches!(node.as_str(), "_all" | "_local" | "_master" | "*")
-                    || *node == info.id
-                    || json::path::glob(node.as_bytes(), info.name.as_bytes())
-            });
-        if !is_here {
+        if !self.is_here {
             return Vec::new();
         }
         let mut rows = call.core.tasks().await;
