@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use base::ShardId;
 use cluster::Index;
-use env::budget::Taken;
+use env::budget::{Lease, Taken};
 use env::leftovers::Leaving;
 use env::{Bytes, Clock, Env, Spawn};
 use search::aggs::shape::Answer;
@@ -580,6 +580,11 @@ impl<E: Env> Core<E> {
     /// 429 where there is too little left.
     pub fn room(&self, what: &str, bytes: usize) -> Result<Taken> {
         self.lease.take(bytes).ok_or_else(|| self.no_memory(what, bytes))
+    }
+
+    /// This core's way to the memory, for work whose size shows as it goes.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// The refusal of `bytes` of memory for `what`.

@@ -7,6 +7,9 @@
 //!
 //! Cells are reckoned only for columns that are shown or sorted by: a table of a thousand indices
 //! has some two hundred columns, and most callers want ten.
+//!
+//! Memory is taken for what the cells hold, as they come, and for the whole text before it is written: one long cell
+//! makes its column wide in every row.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -105,6 +108,14 @@ impl Cell {
     /// A word of a list; one that is not there comes last.
     pub fn listed(list: &[&str], word: &'static str) -> Self {
         Self::Listed(list.iter().position(|it| *it == word).unwrap_or(list.len()), word)
+    }
+
+    /// Bytes of its text.
+    fn text_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.capacity(),
+            _ => 0,
+        }
     }
 
     /// What an option holds.
@@ -214,6 +225,33 @@ pub fn help<R>(columns: &[Column<R>]) -> String {
     out
 }
 
+/// Takes memory, or refuses.
+pub type Take<'t> = &'t mut dyn FnMut(usize) -> Result<()>;
+
+/// Memory is taken in steps of so much.
+const STEP_BYTES: usize = 64 << 10;
+
+/// A vector that grows by doubling holds, while it moves, so many times what was put into it.
+const MOVING: usize = 3;
+
+/// Memory that is taken for a table while it is laid out.
+struct Paid<'t> {
+    take: Take<'t>,
+    ahead: usize,
+}
+
+impl Paid<'_> {
+    fn pay(&mut self, bytes: usize) -> Result<()> {
+        if let Some(lacking) = bytes.checked_sub(self.ahead).filter(|lacking| *lacking > 0) {
+            let step = lacking.max(STEP_BYTES);
+            (self.take)(step)?;
+            self.ahead += step;
+        }
+        self.ahead -= bytes;
+        Ok(())
+    }
+}
+
 impl<R: Row> Table<R> {
     fn cell(&self, column: usize, row: &R) -> Cell {
         match self.columns[column].source {
@@ -225,33 +263,45 @@ impl<R: Row> Table<R> {
     /// The table as text.
     ///
     /// # Errors
-    /// A sort key that is no column.
-    pub fn text(&self, wish: &Wish) -> Result<String> {
+    /// A sort key that is no column; what `take` says.
+    pub fn text(&self, wish: &Wish, take: Take<'_>) -> Result<String> {
+        let mut paid = Paid { take, ahead: 0 };
         let shown = self.shown(wish);
-        let rows = self.sorted(wish)?;
+        let rows = self.sorted(wish, &mut paid)?;
         let header = if wish.header { shown.as_slice() } else { &[] };
+        let lines = rows.len() + usize::from(!header.is_empty());
         // All cells in one text, with the end of each.
-        let (mut words, mut ends) = (String::new(), Vec::with_capacity(rows.len() * shown.len()));
-        let mut widths = vec![0; shown.len()];
+        paid.pay(lines * shown.len() * size_of::<usize>())?;
+        let (mut words, mut ends) = (String::new(), Vec::with_capacity(lines * shown.len()));
+        // Of each column: its width, and the characters in it.
+        let mut columns = vec![(0, 0); shown.len()];
         let mut put = |at: usize, word: &str| {
-            widths[at] = widths[at].max(word.chars().count());
+            paid.pay(MOVING * word.len())?;
+            let (width, characters) = &mut columns[at];
+            let here = word.chars().count();
+            *width = here.max(*width);
+            *characters += here;
             words.push_str(word);
             ends.push(words.len());
+            Ok(())
         };
-        header.iter().enumerate().for_each(|(at, (_, name))| put(at, name));
+        header.iter().enumerate().try_for_each(|(at, (_, name))| put(at, name))?;
         for row in &rows {
             for (at, (column, _)) in shown.iter().enumerate() {
-                put(at, print(self.cell(*column, row), wish).as_deref().unwrap_or_default());
+                put(at, print(self.cell(*column, row), wish).as_deref().unwrap_or_default())?;
             }
         }
-        let lines = rows.len() + usize::from(!header.is_empty());
-        let mut out = String::with_capacity(lines * (widths.iter().sum::<usize>() + widths.len()));
+        let pads = |at: usize| self.columns[shown[at].0].right || at + 1 < shown.len();
+        let padding = columns.iter().enumerate().filter(|(at, _)| pads(*at));
+        let padding: usize = padding.map(|(_, (width, all))| lines * width - all).sum();
+        let size = words.len() + padding + lines * shown.len().max(1);
+        paid.pay(size)?;
+        let mut out = String::with_capacity(size);
         let mut begin = 0;
         for line in ends.chunks(shown.len().max(1)) {
             for (at, end) in line.iter().enumerate() {
-                let (cell, width) = (&words[begin..*end], widths[at]);
+                let (cell, width) = (&words[begin..*end], columns[at].0);
                 begin = *end;
-                let last = at + 1 == line.len();
                 if at > 0 {
                     out.push(' ');
                 }
@@ -261,7 +311,7 @@ impl<R: Row> Table<R> {
                     out.push_str(cell);
                 } else {
                     out.push_str(cell);
-                    if !last {
+                    if pads(at) {
                         out.extend(std::iter::repeat_n(' ', pad));
                     }
                 }
@@ -275,24 +325,16 @@ impl<R: Row> Table<R> {
         Ok(out)
     }
 
-    /// About what a row takes with its cells, while it is laid out and in the answer: text, or JSON.
-    pub fn bytes_of_row(&self, wish: &Wish, structured: bool) -> usize {
-        /// A cell while it is laid out, and in the answer.
-        const CELL: usize = 32;
-        let shown = self.shown(wish);
-        let names = if structured { shown.iter().map(|(_, name)| name.len()).sum() } else { 0 };
-        // A buffer that grows has room for twice as much.
-        size_of::<R>() + shown.len() * CELL + 2 * names
-    }
-
     /// The table as JSON: an array of objects, all values text or null.
     ///
     /// # Errors
-    /// A sort key that is no column.
-    pub fn json(&self, wish: &Wish, writer: &mut Writer<'_>) -> Result<()> {
+    /// A sort key that is no column; what `take` says.
+    pub fn json(&self, wish: &Wish, writer: &mut Writer<'_>, take: Take<'_>) -> Result<()> {
+        let mut paid = Paid { take, ahead: 0 };
         let shown = self.shown(wish);
         writer.begin_array();
-        for row in self.sorted(wish)? {
+        for row in self.sorted(wish, &mut paid)? {
+            let before = writer.written().len();
             writer.begin_object();
             for (at, name) in &shown {
                 writer.key(name);
@@ -302,6 +344,7 @@ impl<R: Row> Table<R> {
                 };
             }
             writer.end_object();
+            paid.pay(MOVING * (writer.written().len() - before))?;
         }
         writer.end_array();
         Ok(())
@@ -357,7 +400,7 @@ impl<R: Row> Table<R> {
         self.columns.iter().rposition(has)
     }
 
-    fn sorted(&self, wish: &Wish) -> Result<Vec<&R>> {
+    fn sorted(&self, wish: &Wish, paid: &mut Paid<'_>) -> Result<Vec<&R>> {
         let mut keys: Vec<(usize, bool)> = Vec::new();
         for key in &wish.order {
             let (name, down) = match (key.strip_suffix(":desc"), key.strip_suffix(":asc")) {
@@ -372,16 +415,22 @@ impl<R: Row> Table<R> {
                     format!("Unable to sort by unknown sort key `{name}`"),
                 ));
             };
-            keys.push((at, down));
+            // What was sorted by once is settled.
+            if !keys.iter().any(|(known, _)| *known == at) {
+                keys.push((at, down));
+            }
         }
+        paid.pay(self.rows.len() * size_of::<&R>())?;
         if keys.is_empty() {
             return Ok(self.rows.iter().collect());
         }
-        let mut rows: Vec<(Vec<Cell>, &R)> = self
-            .rows
-            .iter()
-            .map(|row| (keys.iter().map(|(at, _)| self.cell(*at, row)).collect(), row))
-            .collect();
+        let mut rows: Vec<(Vec<Cell>, &R)> = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let cells: Vec<Cell> = keys.iter().map(|(at, _)| self.cell(*at, row)).collect();
+            let texts = cells.iter().map(Cell::text_bytes).sum::<usize>();
+            paid.pay(size_of::<(Vec<Cell>, &R)>() + cells.len() * size_of::<Cell>() + texts)?;
+            rows.push((cells, row));
+        }
         rows.sort_by(|(a, _), (b, _)| {
             keys.iter().enumerate().fold(Ordering::Equal, |order, (at, (_, down))| {
                 let this = compare(&a[at], &b[at]);
@@ -452,6 +501,42 @@ mod tests {
         ]
     }
 
+    /// What a table takes; or where it was refused, above `most`.
+    fn taken(table: &Table<Index>, query: &str, most: usize) -> std::result::Result<usize, usize> {
+        let mut taken = 0;
+        let text = table.text(&wish(query), &mut |bytes| {
+            taken += bytes;
+            match taken > most {
+                true => Err(Error::no_memory("cat", bytes, most)),
+                false => Ok(()),
+            }
+        });
+        text.map(|_| taken).map_err(|_| taken)
+    }
+
+    /// A thousand of them ended the process: nobody had counted what one cell makes of all others.
+    #[test]
+    fn memory_is_taken_for_what_cells_hold_and_for_their_columns() {
+        const LONG: &str = match std::str::from_utf8(&[b'x'; 10_000]) {
+            Ok(text) => text,
+            Err(_) => "",
+        };
+        let row = |name| Index("green", name, Cell::Count(1), Cell::Empty);
+        let rows = std::iter::once(row(LONG)).chain((0..200).map(|_| row("a"))).collect();
+        let table = Table { columns: columns(), rows };
+        let all = 201 * LONG.len();
+        let told = taken(&table, "h=index,health", usize::MAX).expect("it has room");
+        assert!((all..all + all / 10).contains(&told), "{told}");
+        assert!(taken(&table, "h=index,health", all / 2).is_err());
+        // The last column is no wider than its cells.
+        let told = taken(&table, "h=health,index&s=index", usize::MAX).expect("it has room");
+        assert!(told < all / 10, "{told}");
+        let once = taken(&table, "h=health&s=index", usize::MAX).expect("it has room");
+        let often = format!("h=health&s={}", "i,idx,index:desc,".repeat(400));
+        assert_eq!(taken(&table, &often, usize::MAX), Ok(once), "a key counts once");
+        assert!((LONG.len()..all / 10).contains(&once), "{once}");
+    }
+
     fn table() -> Table<Index> {
         Table {
             columns: columns(),
@@ -469,7 +554,7 @@ mod tests {
     }
 
     fn text(query: &str) -> String {
-        table().text(&wish(query)).expect("good")
+        table().text(&wish(query), &mut |_| Ok(())).expect("good")
     }
 
     #[test]
@@ -504,7 +589,8 @@ mod tests {
         assert_eq!(text("h=i&s=dc"), "c\nb\nalpha\n");
         assert_eq!(text("h=i&s=health,store.size:desc"), "b\nc\nalpha\n");
         for key in ["nope", "index:descending", "index:DESC", "index:", "index:desc:x"] {
-            let error = table().text(&wish(&format!("s={key}"))).expect_err("unknown");
+            let error =
+                table().text(&wish(&format!("s={key}")), &mut |_| Ok(())).expect_err("unknown");
             assert_eq!(
                 (error.status, error.reason),
                 (500, format!("Unable to sort by unknown sort key `{key}`"))
@@ -519,7 +605,7 @@ mod tests {
         let rows = names.iter().cycle().take(1_000);
         let rows = rows.map(|name| Index("green", name, Cell::Empty, Cell::Empty)).collect();
         let table = Table { columns: columns(), rows };
-        let sorted = table.text(&wish("h=i&s=i")).expect("good");
+        let sorted = table.text(&wish("h=i&s=i"), &mut |_| Ok(())).expect("good");
         let mut lines: Vec<&str> = sorted.lines().collect();
         lines.dedup();
         assert_eq!(lines, ["-0", "0", "10", "100", "1e3", "1f", "5", "9", "NaN", "inf"]);
@@ -528,7 +614,9 @@ mod tests {
     #[test]
     fn json_cells_are_text_or_null() {
         let mut out = Vec::new();
-        table().json(&wish("h=i,docs.count,store.size"), &mut Writer::new(&mut out)).expect("good");
+        table()
+            .json(&wish("h=i,docs.count,store.size"), &mut Writer::new(&mut out), &mut |_| Ok(()))
+            .expect("good");
         assert_eq!(
             String::from_utf8(out).expect("UTF-8"),
             r#"[{"i":"b","docs.count":"5","store.size":"15.7kb"},{"i":"alpha","docs.count":"1000","store.size":"225b"},{"i":"c","docs.count":null,"store.size":null}]"#

@@ -132,6 +132,14 @@ fn small_things_are_as_the_peer_says_them() {
         );
         assert_eq!(text(&mut client, "/_cat/tasks?parent_task_id=foo:1").await, "");
         // Once its own part on the node was left out, and `nodes` was passed over.
+        for nodes in ["data:x", "_all,master:1"] {
+            for target in ["/_cat/tasks", "/_tasks"] {
+                let told = client.bad("GET", &format!("{target}?nodes={nodes}"), "").await;
+                assert!(told.contains("as only [true] or [false] are allowed."), "{told}");
+            }
+        }
+        assert_ne!(text(&mut client, "/_cat/tasks?nodes=data:true").await, "");
+        assert_eq!(text(&mut client, "/_cat/tasks?nodes=_all,data:false").await, "");
         let rows = text(&mut client, "/_cat/tasks?h=action,task_id,parent_task_id,type").await;
         let rows: Vec<Vec<&str>> =
             rows.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -356,7 +364,7 @@ fn a_table_of_many_copies_takes_its_memory_first() {
         });
         let lines: Vec<String> = copies.into_iter().flatten().collect();
         assert_eq!(told.text().lines().collect::<Vec<_>>(), lines);
-        let refused = client.call("GET", "/_cat/shards?h=*", "").await;
+        let refused = client.call("GET", "/_cat/shards?h=*&format=json", "").await;
         assert_eq!(refused.status, 429, "{}", refused.text());
         assert!(refused.text().contains("data for [<cat>]"), "{}", refused.text());
     });

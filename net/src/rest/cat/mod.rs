@@ -8,11 +8,11 @@ mod shards;
 mod small;
 
 use engine::{Error, Result};
-use env::budget::Taken;
+use env::budget::{Lease, Taken};
 use env::{Env, Spawn};
 
 use crate::call::Call;
-use crate::render::cat::{Column, Row, Table, Wish, help};
+use crate::render::cat::{Column, Row, Table, Take, Wish, help};
 use crate::reply::Reply;
 use crate::table::{Api, ROUTES};
 
@@ -48,8 +48,17 @@ fn wish<E: Env, R>(
 /// Tables with more rows are laid out by a worker.
 const ROWS_HERE_MAX: usize = 50;
 
+/// So are those that take more memory.
+const BYTES_HERE_MAX: usize = 256 << 10;
+
 /// Tables with more rows stand behind nobody's short work.
 const ROWS_SHORT_MAX: usize = 4 << 10;
+
+/// So much of a table is taken as anything small is; beyond it, some is left to others.
+const BYTES_SMALL: usize = 1 << 20;
+
+/// What memory is taken for.
+const WHAT: &str = "cat";
 
 /// Memory for so many rows of a table, where they are many.
 ///
@@ -59,7 +68,7 @@ fn room<E: Env>(call: &Call<'_, E>, rows: usize, bytes_of_row: usize) -> Result<
     if rows <= ROWS_HERE_MAX {
         return Ok(None);
     }
-    call.core.room("cat", rows.saturating_mul(bytes_of_row)).map(Some)
+    call.core.room(WHAT, rows.saturating_mul(bytes_of_row)).map(Some)
 }
 
 /// The answer: text, or what was asked for by name.
@@ -69,29 +78,65 @@ async fn answer<E: Env, R: Row + Send + Sync + 'static>(
     wish: Wish,
 ) -> Result<Reply> {
     let structured = call.wanted.structured;
-    if table.rows.len() <= ROWS_HERE_MAX {
-        return lay_out(&table, &wish, structured);
-    }
     let rows = table.rows.len();
-    let memory = room(call, rows, table.bytes_of_row(&wish, structured))?;
-    let work = move || lay_out(&table, &wish, structured);
-    let done = match rows <= ROWS_SHORT_MAX {
+    if rows <= ROWS_HERE_MAX {
+        let (mut left, mut is_long) = (BYTES_HERE_MAX, false);
+        let reply =
+            lay_out(&table, &wish, structured, &mut |bytes| match left.checked_sub(bytes) {
+                Some(rest) => {
+                    left = rest;
+                    Ok(())
+                }
+                None => {
+                    is_long = true;
+                    Err(Error::no_memory(WHAT, bytes, BYTES_HERE_MAX))
+                }
+            });
+        if !is_long {
+            return reply;
+        }
+    }
+    let is_short = (ROWS_HERE_MAX + 1..=ROWS_SHORT_MAX).contains(&rows);
+    let mut memory = room(call, rows, size_of::<R>())?;
+    let lease = call.core.lease().clone();
+    let work = move || {
+        let take = &mut |bytes| more(&lease, &mut memory, bytes);
+        let reply = lay_out(&table, &wish, structured, take)?;
+        drop(table);
+        Ok(match memory {
+            Some(mut memory) => {
+                memory.shrink_to(reply.body.capacity());
+                reply.counted(memory)
+            }
+            None => reply,
+        })
+    };
+    let done = match is_short {
         true => call.core.env().spawn().work_short(work).await,
         false => call.core.work_in_turn(work).await,
     };
-    let busy = |error| Error::rejected(format!("no worker for the table: {error}"));
-    let reply = done.map_err(busy)??;
-    Ok(match memory {
-        Some(memory) => reply.counted(memory),
-        None => reply,
-    })
+    done.map_err(|error| Error::rejected(format!("no worker for the table: {error}")))?
 }
 
-fn lay_out<R: Row>(table: &Table<R>, wish: &Wish, structured: bool) -> Result<Reply> {
+fn more(lease: &Lease, memory: &mut Option<Taken>, bytes: usize) -> Result<()> {
+    let is_small = memory.as_ref().map_or(0, Taken::bytes) + bytes <= BYTES_SMALL;
+    let has = if is_small { lease.add(memory, bytes) } else { lease.add_leaving(memory, bytes) };
+    match has {
+        true => Ok(()),
+        false => Err(Error::no_memory(WHAT, bytes, lease.total_bytes())),
+    }
+}
+
+fn lay_out<R: Row>(
+    table: &Table<R>,
+    wish: &Wish,
+    structured: bool,
+    take: Take<'_>,
+) -> Result<Reply> {
     if structured {
         let mut body = Vec::new();
-        table.json(wish, &mut json::Writer::new(&mut body))?;
+        table.json(wish, &mut json::Writer::new(&mut body), take)?;
         return Ok(Reply::json(200, body));
     }
-    Ok(Reply::text(200, table.text(wish)?))
+    Ok(Reply::text(200, table.text(wish, take)?))
 }
