@@ -283,6 +283,9 @@ fn too_long(at: usize) -> Malformed {
 }
 
 #[cfg(test)]
+mod random_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
