@@ -67,6 +67,8 @@ fn what_a_field_cannot_be_asked_is_told_by_its_shard() {
         let near = |field: &str, origin: &str, pivot: &str| json!({"distance_feature": {"field": field, "origin": origin, "pivot": pivot}});
         let all = json!({"match_all": {}});
         let prefix = |field: &str, text: &str| json!({"match_phrase_prefix": {field: text}});
+        let tie = "tieBreakerMultiplier must be in [0, 1]";
+        let ties = |query: &str, kind: &str, share: f64| json!({query: {"query": "1", "fields": ["k", "n"], "type": kind, "tie_breaker": share}});
         let negative = "failed to parse setting [distance_feature.pivot] with value [-2d] as a time \
                         value: negative durations are not supported";
         let phrase = |field: &str, kind: &str| {
@@ -90,10 +92,10 @@ fn what_a_field_cannot_be_asked_is_told_by_its_shard() {
                 json!({"fuzzy": {"k": {"value": "a", "max_expansions": 0}}}),
                 "maxExpansions must be positive.".to_owned(),
             ),
-            (
-                json!({"dis_max": {"queries": [all], "tie_breaker": 2}}),
-                "tieBreakerMultiplier must be in [0, 1]".to_owned(),
-            ),
+            (json!({"dis_max": {"queries": [all], "tie_breaker": 2}}), tie.to_owned()),
+            (ties("multi_match", "best_fields", 2.0), tie.to_owned()),
+            (ties("multi_match", "best_fields", -0.5), tie.to_owned()),
+            (ties("query_string", "best_fields", 1.5), tie.to_owned()),
             (prefix("n", "1"), phrase("n", "long")),
             (prefix("d", "2024"), phrase("d", "date")),
             (prefix("b", "true"), phrase("b", "boolean")),
@@ -104,6 +106,11 @@ fn what_a_field_cannot_be_asked_is_told_by_its_shard() {
             let told = format!("400 query_shard_exception: failed to create query: {told}");
             assert_eq!(found, told, "{}", json::to_string(&query));
         }
+        let words = r#"{"mappings":{"properties":{"k":{"type":"text"},"n":{"type":"text"}}}}"#;
+        client.good("PUT", "/words", words).await;
+        let across = json!({"query": ties("multi_match", "cross_fields", 2.0)});
+        let found = shard_failure(&mut client, "words", across).await;
+        assert_eq!(found, format!("400 query_shard_exception: failed to create query: {tie}"));
         // What no field is asked is no fault.
         let nobody = json!({"fuzzy": {"zz": {"value": "a", "prefix_length": -1}}});
         assert!(hits(&mut client, "i", nobody).await.is_empty());

@@ -451,17 +451,23 @@ impl Binder<'_> {
     }
 
     /// The best of several clauses, and a share of the others.
-    pub fn best_of(&self, mut clauses: Vec<Clause>, tie_breaker: f32) -> Clause {
+    ///
+    /// # Errors
+    /// A share below none or beyond all.
+    pub fn best_of(&self, mut clauses: Vec<Clause>, tie_breaker: f32) -> Result<Clause> {
+        if clauses.len() > 1 {
+            check_tie_breaker(tie_breaker)?;
+        }
         clauses.retain(|clause| !clause.is_none());
         if tie_breaker == 1.0 && clauses.len() > 1 {
             // All scores count in full: a sum, as Lucene rewrites it.
-            return rewrite::simplify(Bool { should: clauses, ..Bool::default() }, 1.0);
+            return Ok(rewrite::simplify(Bool { should: clauses, ..Bool::default() }, 1.0));
         }
-        match clauses.len() {
+        Ok(match clauses.len() {
             0 => Clause::none(),
             1 => clauses.remove(0),
             _ => Node::DisMax { clauses, tie_breaker }.into(),
-        }
+        })
     }
 
     /// Counts clauses that will be looked up.
@@ -507,7 +513,7 @@ impl Binder<'_> {
     fn dis_max(&mut self, query: &ast::DisMax) -> Result<Clause> {
         let clauses = self.clauses(&query.queries)?;
         check_tie_breaker(query.tie_breaker)?;
-        Ok(self.best_of(clauses, query.tie_breaker))
+        self.best_of(clauses, query.tie_breaker)
     }
 
     fn boosting(&mut self, query: &ast::Boosting) -> Result<Clause> {
@@ -526,7 +532,7 @@ impl Binder<'_> {
 }
 
 /// As Lucene's `DisjunctionMaxQuery` looks at it.
-fn check_tie_breaker(tie_breaker: f32) -> Result<()> {
+pub(super) fn check_tie_breaker(tie_breaker: f32) -> Result<()> {
     if (0.0..=1.0).contains(&tie_breaker) {
         return Ok(());
     }

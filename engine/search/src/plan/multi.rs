@@ -77,7 +77,7 @@ impl Several<'_> {
         Ok(match found.len() {
             0 => None,
             1 => found.pop(),
-            _ => Some(binder.best_of(found, self.tie_breaker)),
+            _ => Some(binder.best_of(found, self.tie_breaker)?),
         })
     }
 
@@ -195,13 +195,16 @@ impl Maker for Across<'_> {
         let blended = match terms.len() {
             0 => None,
             1 => terms.pop().map(|(term, boost)| Clause { node: Node::Term(term), boost }),
-            _ => Some(Node::Blended(Blended { terms, tie_breaker: self.tie_breaker }).into()),
+            _ => {
+                bind::check_tie_breaker(self.tie_breaker)?;
+                Some(Node::Blended(Blended { terms, tie_breaker: self.tie_breaker }).into())
+            }
         };
         if others.is_empty() {
             return Ok(blended.unwrap_or_else(Clause::none));
         }
         others.extend(blended);
-        Ok(binder.best_of(others, 1.0))
+        binder.best_of(others, 1.0)
     }
 
     fn synonyms(&mut self, binder: &mut Binder<'_>, words: &[&str]) -> Result<Clause> {
@@ -209,7 +212,7 @@ impl Maker for Across<'_> {
         for word in words {
             some.push(self.term(binder, word)?);
         }
-        Ok(binder.best_of(some, 1.0))
+        binder.best_of(some, 1.0)
     }
 
     fn prefix(&mut self, binder: &mut Binder<'_>, word: &str) -> Result<Clause> {
@@ -221,7 +224,7 @@ impl Maker for Across<'_> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(binder.best_of(some, self.tie_breaker))
+        binder.best_of(some, self.tie_breaker)
     }
 
     fn phrase(&mut self, binder: &mut Binder<'_>, phrase: Places) -> Result<Clause> {
@@ -232,7 +235,7 @@ impl Maker for Across<'_> {
             let clause = maker.phrase(binder, phrase.clone())?;
             some.push(Clause { boost: clause.boost * factor, ..clause });
         }
-        Ok(binder.best_of(some, self.tie_breaker))
+        binder.best_of(some, self.tie_breaker)
     }
 }
 
@@ -342,6 +345,6 @@ impl Maker for Together<'_> {
                 Phrase { field: field.no, terms, slop: phrase.slop, norms: field.has_norms() };
             some.push(Clause { node: Node::Phrase(phrase), boost: *factor });
         }
-        Ok(binder.best_of(some, 1.0))
+        binder.best_of(some, 1.0)
     }
 }

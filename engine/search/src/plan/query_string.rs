@@ -313,7 +313,7 @@ impl Reader<'_, '_, '_> {
             }
         }
         let tie = self.query.tie_breaker.unwrap_or(self.query.kind.tie_breaker());
-        Ok(self.binder.best_of(some, tie))
+        self.binder.best_of(some, tie)
     }
 
     fn fuzzy(&mut self, field: Option<&str>, word: &str, edits: &str) -> Result<Clause> {

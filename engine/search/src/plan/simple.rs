@@ -360,7 +360,7 @@ impl Reader<'_, '_, '_> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.binder.best_of(some, 1.0))
+        self.binder.best_of(some, 1.0)
     }
 
     fn fuzzy(&mut self, word: &str, edits: u32) -> Result<Clause> {
