@@ -168,6 +168,26 @@ impl Access {
         }
     }
 
+    /// May the caller do `action`, which is about these applications? Some roles may for some applications what the
+    /// privilege on the cluster allows for all: to manage their privileges, or to write their data of profiles.
+    pub fn applications(&self, action: &str, names: &[&str]) -> Result<(), Denied> {
+        let global = match action {
+            "cluster:admin/xpack/security/profile/put/data" => Some(("profile", "write")),
+            _ if action.starts_with("cluster:admin/xpack/security/privilege/") => {
+                Some(("application", "manage"))
+            }
+            _ => None,
+        };
+        let granted = |role: &Arc<Role>| {
+            role.cluster.hold(action)
+                || global.is_some_and(|global| role.holds_for_applications(global, names))
+        };
+        match self.layers.iter().all(|layer| layer.roles.iter().any(granted)) {
+            true => Ok(()),
+            false => Err(self.denied(action, None, Kind::Cluster)),
+        }
+    }
+
     /// May the caller manage API keys of its own?
     pub fn own_keys(&self) -> bool {
         self.layers.iter().all(|layer| layer.roles.iter().any(|role| role.own_keys))

@@ -5,6 +5,8 @@
 //! right before the command is proposed, with nothing between the look and the command. What a command takes from
 //! them, as a key its limits, is taken there as well.
 
+use json::{Object, Value};
+
 use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::form::Hash;
@@ -35,16 +37,36 @@ pub struct Right {
     /// For which user, by name, who asks must be able to act: the command lends that account to an application, or
     /// gives out what opens it.
     pub account: Option<String>,
+    /// Applications whose privileges or data the command changes: who may not change those of all may for some.
+    pub applications: Vec<String>,
     /// By whose roles the keys are limited that the command makes or changes.
     pub owner: Option<Principal>,
     /// Now, in milliseconds since 1970.
     pub now_ms: u64,
 }
 
+impl Command {
+    /// The applications whose privileges or data of profiles it changes.
+    pub fn applications(&self) -> Vec<String> {
+        match self {
+            Self::PutPrivileges { privileges } => {
+                privileges.iter().map(|one| one.application.clone()).collect()
+            }
+            Self::DeletePrivileges { application, .. } => vec![application.clone()],
+            Self::ChangeProfile { labels, data, .. } => {
+                let parts = [labels, data].into_iter().flatten().filter_map(Value::as_object);
+                parts.flat_map(Object::keys).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl Right {
     /// The right of `principal` to what `need` says, at this time in milliseconds since 1970.
     pub fn new(principal: Principal, need: Need, now_ms: u64) -> Self {
-        Self { principal, need, session: None, account: None, owner: None, now_ms }
+        let applications = Vec::new();
+        Self { principal, need, session: None, account: None, applications, owner: None, now_ms }
     }
 
     /// Is it held in this state?
@@ -68,7 +90,9 @@ impl Right {
             Need::OwnKeysOr(_) if now.gate().own_keys() => return Ok(()),
             Need::Action(action) | Need::OwnKeysOr(action) => action,
         };
-        now.gate().cluster(action).map_err(|denied| Error::Denied(Box::new(denied)))
+        let applications: Vec<&str> = self.applications.iter().map(String::as_str).collect();
+        let granted = now.gate().applications(action, &applications);
+        granted.map_err(|denied| Error::Denied(Box::new(denied)))
     }
 
     /// The command with the limits of this moment: a key never exceeds what its owner holds as it is kept, also where

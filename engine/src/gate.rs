@@ -23,6 +23,14 @@ pub trait Gate {
     /// 403 to send.
     fn cluster(&self, action: &'static str) -> Result<()>;
 
+    /// May the caller do `action` of the cluster, which is about these applications?
+    ///
+    /// # Errors
+    /// The 403 to send.
+    fn applications(&self, action: &'static str, _names: &[&str]) -> Result<()> {
+        self.cluster(action)
+    }
+
     /// May the caller do `action` (`indices:data/read/search`) to `index`, and what of it may be
     /// seen? The error is the 403 to send.
     fn index(&self, action: &'static str, index: &str) -> Result<Limits>;

@@ -390,6 +390,11 @@ impl<E: Env> Gate for Door<E> {
         self.access.cluster(action).map_err(|denied| self.forbidden(&denied, None))
     }
 
+    fn applications(&self, action: &'static str, names: &[&str]) -> Result<()> {
+        let access = self.access.applications(action, names);
+        access.map_err(|denied| self.forbidden(&denied, None))
+    }
+
     fn index(&self, action: &'static str, index: &str) -> Result<Limits> {
         // A few answers about the cluster list indices.
         if action.starts_with("cluster:") {

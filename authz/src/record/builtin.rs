@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use json::json;
+use json::{Value, json};
 
 use super::role::{ApplicationEntry, Descriptor, IndexEntry, Role, SUPERUSER};
 
@@ -110,7 +110,14 @@ fn made(name: &str) -> Option<Role> {
         ),
         "monitoring_user" => (
             &["cluster:monitor/main", "cluster:monitor/xpack/info", "cluster:monitor/remote/info"],
-            vec![plain(&[".monitoring-*", "metricbeat-*"], &["read", "read_cross_cluster"])],
+            vec![plain(
+                &[
+                    ".monitoring-*",
+                    "/metrics-(beats|elasticsearch|enterprisesearch|kibana|logstash).*/",
+                    "metricbeat-*",
+                ],
+                &["read", "read_cross_cluster"],
+            )],
             vec![application(kibana, &["reserved_monitoring"])],
             "Grants what is needed to see monitoring data.",
         ),
@@ -121,8 +128,29 @@ fn made(name: &str) -> Option<Role> {
             "Grants what is needed to collect monitoring data.",
         ),
         "remote_monitoring_agent" => (
-            &["manage_index_templates", "manage_ingest_pipelines", "monitor", "manage_ilm"],
-            vec![plain(&[".monitoring-*", "metricbeat-*"], &["all"])],
+            &[
+                "manage_index_templates",
+                "manage_ingest_pipelines",
+                "monitor",
+                "cluster:admin/ilm/get",
+                "cluster:admin/ilm/put",
+                "cluster:monitor/xpack/watcher/watch/get",
+                "cluster:admin/xpack/watcher/watch/put",
+                "cluster:admin/xpack/watcher/watch/delete",
+            ],
+            vec![
+                plain(&[".monitoring-*"], &["all"]),
+                plain(
+                    &["metricbeat-*"],
+                    &[
+                        "index",
+                        "create_index",
+                        "view_index_metadata",
+                        "indices:admin/aliases",
+                        "indices:admin/rollover",
+                    ],
+                ),
+            ],
             Vec::new(),
             "Grants what is needed to write monitoring data.",
         ),
@@ -140,13 +168,27 @@ fn made(name: &str) -> Option<Role> {
                 "manage_transform",
                 "cluster:admin/xpack/security/api_key/invalidate",
                 "cluster:admin/xpack/security/privilege/builtin/get",
-                "cluster:admin/xpack/security/privilege/*",
                 "cluster:admin/xpack/security/user/*privileges",
+                "cluster:admin/xpack/security/profile/get",
+                "cluster:admin/xpack/security/profile/activate",
+                "cluster:admin/xpack/security/profile/suggest",
+                "cluster:admin/xpack/security/profile/has_privileges",
+                "cluster:admin/xpack/monitoring/bulk",
+                "cluster:admin/analyze",
+                "delegate_pki",
+                "manage_ml",
+                "manage_enrich",
+                "manage_pipeline",
+                "monitor_text_structure",
+                "cancel_task",
             ],
             vec![
                 plain(&[".kibana*", ".reporting-*"], &["all"]),
                 plain(&[".monitoring-*"], &["read", "read_cross_cluster"]),
-                plain(&[".apm-*", ".fleet*", ".alerts*", ".lists*", ".items*"], &["all"]),
+                plain(
+                    &[".apm-*", ".fleet*", ".alerts*", ".internal.alerts*", ".lists*", ".items*"],
+                    &["all"],
+                ),
                 plain(
                     &["apm-*", "logs-*", "metrics-*", "traces-*"],
                     &["read", "view_index_metadata"],
@@ -230,7 +272,15 @@ fn made(name: &str) -> Option<Role> {
         "apm_user" => (
             &[],
             vec![plain(
-                &["apm-*", "logs-apm*", "metrics-apm*", "traces-apm*"],
+                &[
+                    "apm-*",
+                    "logs-apm.*",
+                    "logs-apm-*",
+                    "metrics-apm.*",
+                    "metrics-apm-*",
+                    "traces-apm.*",
+                    "traces-apm-*",
+                ],
                 &["read", "view_index_metadata"],
             )],
             Vec::new(),
@@ -250,16 +300,24 @@ fn made(name: &str) -> Option<Role> {
         ),
         _ => return None,
     };
+    // Its own privileges, and what it keeps of people.
+    let beside = match name {
+        "kibana_system" => json!({"global": {
+            "application": {"manage": {"applications": ["kibana-*"]}},
+            "profile": {"write": {"applications": ["kibana*"]}},
+        }}),
+        _ => Value::object(),
+    };
     let role = Role::new(
         name,
         Descriptor {
+            beside: beside.as_object().cloned().unwrap_or_default(),
             cluster: owned(cluster),
             indices,
             applications,
             run_as: if name == SUPERUSER { owned(&["*"]) } else { Vec::new() },
             metadata: json!({"_reserved": true}).as_object().cloned().unwrap_or_default(),
             description: Some(description.to_owned()),
-            ..Descriptor::default()
         },
     );
     Some(role)

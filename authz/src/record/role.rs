@@ -7,7 +7,7 @@ use json::{Object, Value};
 
 use crate::form::{Form, record, together};
 use crate::pattern::Pattern;
-use crate::privilege::{Actions, Kind};
+use crate::privilege::{self, Actions, Kind};
 
 /// The role that may do everything.
 pub const SUPERUSER: &str = "superuser";
@@ -36,7 +36,8 @@ record! {
         pub metadata: Object,
         /// A sentence for people.
         pub description: Option<String>,
-        /// Kept and shown as it came: `global`, `remote_indices`, `remote_cluster`.
+        /// Kept and shown as it came: `global`, of which privileges over applications count; `remote_indices`,
+        /// `remote_cluster`.
         pub beside: Object,
     }
 }
@@ -221,6 +222,25 @@ impl Role {
             || cluster.cover(Kind::Cluster, "manage_api_key");
         let run_as = Pattern::list(&descriptor.run_as);
         Self { name: name.into(), cluster, own_keys, indices, run_as, descriptor }
+    }
+
+    /// Does it hold a privilege of `global` over applications of these names, all of them? One over every
+    /// application (`*`) holds where none is named, too.
+    pub fn holds_for_applications(
+        &self,
+        (category, privilege): (&str, &str),
+        names: &[&str],
+    ) -> bool {
+        let global = self.descriptor.beside.get("global");
+        let patterns = global.and_then(|global| global.at(&[category, privilege, "applications"]));
+        let patterns = patterns.and_then(Value::as_array).unwrap_or_default();
+        let any = |name: &str| {
+            patterns.iter().filter_map(Value::as_str).any(|pattern| privilege::fits(pattern, name))
+        };
+        match names {
+            [] => patterns.iter().any(|pattern| pattern.as_str() == Some("*")),
+            names => names.iter().all(|name| any(name)),
+        }
     }
 
     /// May its bearers act as this user?

@@ -13,6 +13,7 @@ mod awaited;
 mod blocked;
 mod bounded;
 mod browser;
+mod by_application;
 mod by_names;
 mod cat;
 mod certified;

@@ -99,7 +99,12 @@ pub(super) fn privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // Applications ask for what they need, and learn no more of the owner.
         call.gate.cluster("cluster:admin/xpack/security/user/list_privileges")?;
     }
-    if !matches!(desk.principal.via(), Via::Realm | Via::Token(_)) {
+    let is_limited = match desk.principal.via() {
+        Via::Realm | Via::Token(_) | Via::Service(_) => false,
+        Via::ApiKey(key) => !key.descriptors.is_empty(),
+        Via::Oauth(_) => true,
+    };
+    if is_limited {
         return Err(Error::illegal_argument(
             "Cannot retrieve privileges for API keys and tokens with limits of their own. Please \
              use the Get API key information API (without query parameters) or the Has Privileges \

@@ -311,6 +311,9 @@ fn problems(ids: Option<&[String]>, select: &Select) -> Vec<String> {
     problems
 }
 
+/// What `manage_security` alone allows.
+const FOR_CLUSTERS: &str = "cluster:admin/xpack/security/cross_cluster/api_key/create";
+
 /// `DELETE /_security/api_key`.
 pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
@@ -333,6 +336,12 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let found = find(call, &desk, &select)?;
     let (live, dead): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|key| key.invalidation.is_none());
+    // Keys for other clusters end by who may make them.
+    let is_for_clusters = |key: &Arc<ApiKey>| key.access.is_some();
+    let (kept, live): (Vec<_>, Vec<_>) = match call.gate.cluster(FOR_CLUSTERS) {
+        Ok(()) => (Vec::new(), live),
+        Err(_) => live.into_iter().partition(is_for_clusters),
+    };
     let ids: Vec<String> = live.iter().map(|key| key.id.clone()).collect();
     call.told.borrow_mut().names("target_key", &ids);
     call.told.borrow_mut().names("target_key_name", live.iter().map(|key| &key.name));
@@ -340,6 +349,7 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // Whoever may end all keys found those of others.
         let action = call.route.privilege;
         let need = match call.gate.cluster(action) {
+            Ok(()) if live.iter().any(is_for_clusters) => Need::Action(FOR_CLUSTERS),
             Ok(()) => Need::Action(action),
             Err(_) => Need::OwnKeysOr(action),
         };
@@ -352,12 +362,23 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         .filter(|key| select.ids.contains(&key.id) || select.ids.is_empty())
         .map(|key| key.id.clone())
         .collect();
-    let status =
-        if ids.is_empty() && before.is_empty() && !select.ids.is_empty() { 404 } else { 200 };
-    let answer = json!({
+    let is_nothing = ids.is_empty() && before.is_empty() && kept.is_empty();
+    let status = if is_nothing && !select.ids.is_empty() { 404 } else { 200 };
+    let mut answer = json!({
         "invalidated_api_keys": ids,
         "previously_invalidated_api_keys": before,
-        "error_count": 0,
+        "error_count": (kept.len()),
     });
+    if let (false, Some(answer)) = (kept.is_empty(), answer.as_object_mut()) {
+        let refusal = |key: &Arc<ApiKey>| {
+            let reason = format!(
+                "Cannot invalidate cross-cluster API key [{}]. This requires [manage_security] cluster \
+                 privilege or higher",
+                key.id
+            );
+            json!({"type": "security_exception", "reason": reason})
+        };
+        answer.insert("error_details", kept.iter().map(refusal).collect::<Value>());
+    }
     Ok(value(status, &answer))
 }

@@ -98,6 +98,8 @@ pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> 
 }
 
 async fn carry_out<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
+    // What it says is true of any change here; what it cannot say is refused as everywhere.
+    super::document::refresh(call)?;
     if audit::changed(op).is_some() {
         tell_target(op, call);
         // Before anything is done for it that costs something. The line of what does begin stands before it in any case.
@@ -207,7 +209,10 @@ impl<E: Env> Desk<'_, E> {
         need: Option<Need>,
         command: Command,
     ) -> authz::Result<Outcome> {
-        let right = need.map(|need| Right::new(self.principal.clone(), need, now(call)));
+        let right = need.map(|need| Right {
+            applications: command.applications(),
+            ..Right::new(self.principal.clone(), need, now(call))
+        });
         self.ask_by(call, right, command).await
     }
 
@@ -238,6 +243,13 @@ fn desk<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
 fn allowed<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
     let desk = desk(call)?;
     call.gate.cluster(call.route.privilege)?;
+    Ok(desk)
+}
+
+/// As [`allowed`], of a call that is about these applications.
+fn allowed_for<'a, E: Env>(call: &'a Call<'_, E>, applications: &[&str]) -> Result<Desk<'a, E>> {
+    let desk = desk(call)?;
+    call.gate.applications(call.route.privilege, applications)?;
     Ok(desk)
 }
 

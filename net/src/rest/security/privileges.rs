@@ -11,15 +11,16 @@ use env::Env;
 use json::{Object, Value, Writer, json};
 
 use super::body::Body;
-use super::{allowed, application, names, told, value};
+use super::{allowed, allowed_for, application, names, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 use crate::rest::long_answer::Growing;
 
 /// `PUT|POST /_security/privilege`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let desk = allowed(call)?;
     let body = call.required_map().await?;
+    let applications: Vec<&str> = body.as_object().into_iter().flat_map(Object::keys).collect();
+    let desk = allowed_for(call, &applications)?;
     let (mut privileges, mut problems) = (Vec::new(), Vec::new());
     for (application, given) in body.as_object().into_iter().flat_map(Object::iter) {
         let malformed = || Error::parse("expected the privileges of an application in an object");
@@ -90,7 +91,7 @@ fn check(application: &str, name: &str, actions: &[String], problems: &mut Vec<S
 
 /// `GET /_security/privilege[/{application}[/{name}]]`.
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let state = allowed(call)?.state();
+    let state = allowed_for(call, &names(call, "application"))?.state();
     let (applications, wanted) = (names(call, "application"), names(call, "name"));
     let is_wanted = |one: &&Arc<AppPrivilege>| {
         let fits = |pattern: &&str| privilege::fits(pattern, &one.application);
@@ -129,7 +130,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `DELETE /_security/privilege/{application}/{name}`.
 pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let desk = allowed(call)?;
+    let desk = allowed_for(call, &[call.segment("application")])?;
     let application = call.segment("application").to_owned();
     let names: Vec<String> = names(call, "name").into_iter().map(str::to_owned).collect();
     let command =

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::asked::{self, Asked};
 use super::body::Body;
 use super::listing::Listing;
-use super::{Desk, allowed, keys, names, now, told, value};
+use super::{Desk, allowed, allowed_for, keys, names, now, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -136,8 +136,10 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `PUT|POST /_security/profile/{uid}/_data`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let desk = allowed(call)?;
     let body = call.required_map().await?;
+    let parts = ["labels", "data"].into_iter().filter_map(|part| body.get(part));
+    let parts = parts.filter_map(Value::as_object).flat_map(Object::keys);
+    let desk = allowed_for(call, &parts.collect::<Vec<_>>())?;
     let body = Body::new(&body, "update profile data request", &["labels", "data"])?;
     let part = |name: &str| -> Result<Option<Value>> {
         let Some(object) = body.object(name)? else { return Ok(None) };

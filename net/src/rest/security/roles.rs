@@ -319,6 +319,22 @@ fn only_member<'a>(value: &'a Value, name: &str) -> Result<(&'a str, &'a Value)>
     }
 }
 
+/// A mapping as it is shown: its templates are texts of JSON, each with its format.
+fn shown_mapping(kept: &Object) -> Value {
+    let mut shown = kept.clone();
+    if let Some(Value::Array(templates)) = shown.get_mut("role_templates") {
+        for template in templates.iter_mut().filter_map(Value::as_object_mut) {
+            if let Some(script) = template.get_mut("template")
+                && script.as_str().is_none()
+            {
+                *script = json::to_string(script).into();
+            }
+            template.get_or_insert_with("format", || "string".into());
+        }
+    }
+    Value::Object(shown)
+}
+
 /// `GET /_security/role_mapping[/{name}]`.
 pub(super) async fn get_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
@@ -326,7 +342,7 @@ pub(super) async fn get_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let is_wanted =
         |mapping: &&Arc<RoleMapping>| wanted.is_empty() || wanted.contains(&&*mapping.name);
     let shown = state.mappings.values().filter(is_wanted).map(|mapping| {
-        let show = || Value::Object(mapping.body.clone());
+        let show = || shown_mapping(&mapping.body);
         (mapping.name.as_str(), show)
     });
     named(call, "role_mappings", wanted.is_empty(), shown).await

@@ -88,11 +88,11 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         Some("_kerberos") => Ok(failed("unauthorized", "no Kerberos realm is configured")),
         Some(other) => invalid(format!(
-            "grant_type only supports the values: [password, kerberos, refresh_token, \
+            "grant_type only supports the values: [password, _kerberos, refresh_token, \
              client_credentials] but was [{other}]"
         )),
         None => invalid(
-            "grant_type only supports the values: [password, kerberos, refresh_token, \
+            "grant_type only supports the values: [password, _kerberos, refresh_token, \
              client_credentials]"
                 .to_owned(),
         ),
