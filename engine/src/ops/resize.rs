@@ -266,16 +266,16 @@ impl<E: Env> Core<E> {
         if planted(Fault::EndCopyEarly) {
             self.done(Command::EndCopy { uuid }).await?;
         }
-        if let Err(error) = self.copy_all(&views, uuid).await {
+        let copied = match self.copy_all(&views, uuid).await {
+            Ok(()) => self.done(Command::EndCopy { uuid }).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = copied {
             let was_deleted = self.state().index_by_uuid(uuid).is_none();
             // Nobody was told that it is whole; what cannot be taken away now goes at the next start.
             let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;
             return Err(if was_deleted { no_such_index(&target) } else { error });
         }
-        self.done(Command::EndCopy { uuid }).await.map_err(|error| match &*error.kind {
-            "index_not_found_exception" => no_such_index(&target),
-            _ => error,
-        })?;
         self.warn_of_name(gate, uuid);
         Ok(Created { index: target, shards_acknowledged: self.is_whole(uuid) })
     }
