@@ -16,6 +16,7 @@
 //!
 //! [`Writer::leave_room_for`]: crate::Writer::leave_room_for
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use env::{Clock, Disk, Env, ErrorKind, Spawn};
 
 use crate::file::LogFile;
 use crate::frame::BLOCK;
+use crate::state::State;
 use crate::writer::Inner;
 use crate::{Config, Error, LogPosition, Result};
 
@@ -54,6 +56,8 @@ enum Next<E: Env> {
         again: bool,
     },
     Ready(LogFile<E>),
+    /// The committer begins with it, or makes one that is long enough: nobody else may make that number.
+    Taken,
     /// There was no room for it then.
     NoSpace(Duration),
 }
@@ -187,6 +191,19 @@ impl<E: Env> Files<E> {
     }
 }
 
+/// The place of the next file while the committer makes that itself: dropping it gives it back.
+struct Place<'a, E: Env>(&'a RefCell<State<E>>);
+
+impl<E: Env> Drop for Place<'_, E> {
+    fn drop(&mut self) {
+        let mut state = self.0.borrow_mut();
+        if matches!(state.files.next, Next::Taken) {
+            state.files.next = Next::Absent;
+            state.wake_committer();
+        }
+    }
+}
+
 impl<E: Env> Inner<E> {
     /// Sees to it that the active file has room for `bytes`. Only the committer calls this.
     pub(crate) async fn make_room(self: &Rc<Self>, bytes: u64) -> Result<()> {
@@ -197,6 +214,7 @@ impl<E: Env> Inner<E> {
         let file = match self.take_next().await? {
             Some(file) if LogFile::<E>::room_of(file.len) >= bytes => file,
             unfit => {
+                let _taken = Place(&self.state);
                 let lens = {
                     let state = self.state.borrow();
                     let now = self.env.clock().monotonic();
@@ -208,8 +226,7 @@ impl<E: Env> Inner<E> {
             }
         };
         assert!(LogFile::<E>::room_of(file.len) >= bytes);
-        let now = self.env.clock().monotonic();
-        self.state.borrow_mut().files.begin(file, now);
+        self.begin(file);
         Ok(())
     }
 
@@ -220,6 +237,7 @@ impl<E: Env> Inner<E> {
         let file = match self.take_next().await? {
             Some(file) if file.len <= min => file,
             unfit => {
+                let _taken = Place(&self.state);
                 self.remove_unfit(unfit).await?;
                 match self.make(min).await {
                     Err(error) if error.kind == ErrorKind::NoSpace => {
@@ -229,9 +247,15 @@ impl<E: Env> Inner<E> {
                 }
             }
         };
-        let now = self.env.clock().monotonic();
-        self.state.borrow_mut().files.begin(file, now);
+        self.begin(file);
         Ok(())
+    }
+
+    fn begin(&self, file: LogFile<E>) {
+        let now = self.env.clock().monotonic();
+        let mut state = self.state.borrow_mut();
+        state.files.begin(file, now);
+        state.wake_committer();
     }
 
     /// Waits until no batch is under way.
@@ -250,21 +274,21 @@ impl<E: Env> Inner<E> {
         .await
     }
 
-    /// The next file, where it is ready or about to be.
+    /// The next file, where it is ready or about to be; from then on its place is the caller's.
     async fn take_next(&self) -> Result<Option<LogFile<E>>> {
         poll_fn(|context| {
             let mut state = self.state.borrow_mut();
             if let Some(failure) = state.failure() {
                 return Poll::Ready(Err(failure));
             }
-            match std::mem::replace(&mut state.files.next, Next::Absent) {
+            match std::mem::replace(&mut state.files.next, Next::Taken) {
                 making @ Next::Making { .. } => {
                     state.files.next = making;
                     state.sleep_committer(context);
                     Poll::Pending
                 }
                 Next::Ready(file) => Poll::Ready(Ok(Some(file))),
-                Next::Absent | Next::NoSpace(_) => Poll::Ready(Ok(None)),
+                Next::Absent | Next::NoSpace(_) | Next::Taken => Poll::Ready(Ok(None)),
             }
         })
         .await
@@ -274,7 +298,7 @@ impl<E: Env> Inner<E> {
     pub(crate) async fn made(&self) {
         poll_fn(|context| {
             let mut state = self.state.borrow_mut();
-            if !matches!(state.files.next, Next::Making { .. }) {
+            if !matches!(state.files.next, Next::Making { .. } | Next::Taken) {
                 return Poll::Ready(());
             }
             state.sleep_committer(context);
@@ -354,7 +378,7 @@ impl<E: Env> Inner<E> {
             let again = match state.files.next {
                 Next::Absent => false,
                 Next::NoSpace(_) => true,
-                Next::Making { .. } | Next::Ready(_) => return,
+                Next::Making { .. } | Next::Ready(_) | Next::Taken => return,
             };
             state.files.next = Next::Making { again };
             let now = self.env.clock().monotonic();

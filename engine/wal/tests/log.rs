@@ -266,6 +266,39 @@ fn files_grow_while_much_is_written_and_go_when_released() {
     assert!(matches!(gap, Err(Error::Gap { .. })), "records are missing there");
 }
 
+/// Who looked for room made the file that the log was about to make for a record longer than a file: both removed,
+/// made and named the same one, and the log ended.
+#[test]
+fn who_looks_for_room_makes_no_file_beside_the_log() {
+    for seed in 0..20 {
+        let sim = Sim::new(seed);
+        let model = Shared::default();
+        let env = sim.env();
+        let writer = sim.run(async move { Writer::create(&env, config(), 1, None).await });
+        let writer = writer.expect("a fresh disk");
+        for _ in 0..3 {
+            let (env, writer, model) = (sim.env(), writer.clone(), Rc::clone(&model));
+            sim.env().spawn().spawn(async move {
+                for _ in 0..8 {
+                    writer.look_for_room(200_000).await.expect("there is room");
+                    match append(&writer, &model, 200_000).await {
+                        Ok(()) => {}
+                        Err(error) if error.is_refusal() => {
+                            env.clock().sleep(Duration::from_millis(1)).await;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+        sim.run_for(Duration::from_secs(5));
+        assert_eq!(writer.failure(), None, "seed {seed}");
+        sim.crash();
+        let env = sim.env();
+        sim.run(async move { reopen(&env, &model, "after long records").await });
+    }
+}
+
 #[test]
 fn a_full_disk_refuses_until_there_is_room_again() {
     let sim = Sim::new(1);
