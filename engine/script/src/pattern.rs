@@ -65,7 +65,9 @@ impl Pattern {
         let body = if literal {
             fancy_regex::escape(pattern).into_owned()
         } else {
-            rewrite(pattern, unicode)
+            rewrite(pattern, unicode).map_err(|why| {
+                Fault::illegal(format!("cannot use the pattern [{pattern}]: {why}"))
+            })?
         };
         let body = if inline.is_empty() { body } else { format!("(?{inline}){body}") };
         let compile = |text: &str| {
@@ -388,8 +390,33 @@ fn named(name: &str, unicode: bool) -> Option<&'static str> {
     })
 }
 
+/// What a group of Java's may begin with, behind its `(`. The engine knows more: a pattern that calls itself is
+/// written out by it until memory ends.
+fn begins_group(behind: &str) -> std::result::Result<(), &'static str> {
+    if behind.starts_with('*') {
+        return Err("Dangling meta character '*'");
+    }
+    let Some(kind) = behind.strip_prefix('?') else { return Ok(()) };
+    let named =
+        |name: &str| name.starts_with(|c: char| c == '=' || c == '!' || c.is_ascii_alphabetic());
+    let flags = kind.trim_start_matches(|c| "idmsuxU-".contains(c));
+    let is_known = kind.starts_with([':', '=', '!', '>'])
+        || kind.strip_prefix('<').is_some_and(named)
+        || flags.len() < kind.len() && flags.starts_with([':', ')']);
+    if is_known { Ok(()) } else { Err("Unknown inline modifier") }
+}
+
+/// What tells a group stands within so many characters: flags and a colon.
+const GROUP_MAX: usize = 32;
+
+/// Letters that mean something behind a backslash, to Java or to this.
+const ESCAPES: &str = "AabBcdDeEfGhHknNpPQrRsStuvVwWxXzZ";
+
 /// Rewrites Java's pattern for the engine.
-fn rewrite(pattern: &str, unicode: bool) -> String {
+///
+/// # Errors
+/// What is no pattern of Java's, where the engine would take it.
+fn rewrite(pattern: &str, unicode: bool) -> std::result::Result<String, &'static str> {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();
     let mut depth = 0u32;
@@ -401,7 +428,14 @@ fn rewrite(pattern: &str, unicode: bool) -> String {
                     out.push('\\');
                     break;
                 };
+                if escaped.is_ascii_alphabetic() && !ESCAPES.contains(escaped) {
+                    return Err("Illegal/unsupported escape sequence");
+                }
                 escape(escaped, &mut chars, depth > 0, unicode, &mut out);
+            }
+            '(' if depth == 0 => {
+                begins_group(&chars.clone().take(GROUP_MAX).collect::<String>())?;
+                out.push('(');
             }
             '[' => {
                 depth += 1;
@@ -427,7 +461,7 @@ fn rewrite(pattern: &str, unicode: bool) -> String {
             c => out.push(c),
         }
     }
-    out
+    Ok(out)
 }
 
 fn escape(
@@ -524,6 +558,50 @@ mod tests {
             Replacement::java("$2", &one).expect_err("refused").message.as_deref(),
             Some("No group 2")
         );
+    }
+
+    /// Patterns that call themselves took two gigabytes to compile.
+    #[test]
+    fn what_java_does_not_know_is_refused() {
+        for pattern in [
+            "(?P>0)*a",
+            "(?P<n>a)",
+            "(?P=n)",
+            "(?R)",
+            "(?0)",
+            "(?1)",
+            "(?&n)",
+            "(?(1)a|b)",
+            "(?|a|b)",
+            "(?#x)",
+            r"(a)\g<1>",
+            r"(a)\g1",
+            r"a\Kb",
+            r"\i",
+            "(*FAIL)",
+            "(?^i:a)",
+        ] {
+            assert!(Pattern::java(pattern, "").is_err(), "{pattern}");
+        }
+        for pattern in [
+            "(?:a)",
+            "(?=a)",
+            "(?!a)",
+            "(?>a)",
+            "(?<=a)b",
+            "(?<!a)b",
+            r"(?<n1>a)\k<n1>",
+            "(?i)a",
+            "(?i-s:a)",
+            "(?-i)a",
+            "[(?P>0)]",
+            r"\(?P",
+            r"\Q(?P>0)\E",
+            "(a)",
+            "()",
+        ] {
+            assert!(Pattern::java(pattern, "").is_ok(), "{pattern}");
+        }
     }
 
     #[test]
