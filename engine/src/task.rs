@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -49,13 +50,21 @@ pub struct TaskSpec {
     pub owner: String,
 }
 
+impl TaskSpec {
+    /// About how many bytes its texts take.
+    pub fn held_bytes(&self) -> usize {
+        let headers = self.headers.iter().map(|(name, value)| name.len() + value.len());
+        self.description.len() + self.owner.len() + headers.sum::<usize>()
+    }
+}
+
 /// A task as it is told.
 #[derive(Clone, Debug)]
 pub struct TaskRow {
     /// Its number; with the node's id before it, its id.
     pub number: u64,
-    /// What it is.
-    pub spec: TaskSpec,
+    /// What it is: the task's own, which may be long.
+    pub spec: Arc<TaskSpec>,
     /// When it began, in milliseconds since 1970.
     pub start_ms: i64,
     /// For how long it has run.
@@ -99,7 +108,7 @@ impl From<Shards> for Ended {
 /// What a task's work and those who watch it share, on one core.
 pub struct TaskControl {
     number: u64,
-    spec: TaskSpec,
+    spec: Arc<TaskSpec>,
     start_ms: i64,
     begun: Duration,
     cancelled: RefCell<Option<String>>,
@@ -134,7 +143,7 @@ impl TaskControl {
 
     /// A part of this task, with its name, its owner and what it was told already.
     pub(crate) fn part<E: Env>(&self, core: &Rc<Core<E>>) -> Running<E> {
-        let spec = TaskSpec { parent: Some(self.number), ..self.spec.clone() };
+        let spec = TaskSpec { parent: Some(self.number), ..(*self.spec).clone() };
         let part = core.begin_task(spec);
         part.control.cancelled.replace(self.cancelled());
         part
@@ -158,7 +167,7 @@ impl TaskControl {
         let status = (!progress.is_empty()).then(|| Status::of(&progress, self.is_sliced.get()));
         TaskRow {
             number: self.number,
-            spec: self.spec.clone(),
+            spec: Arc::clone(&self.spec),
             start_ms: self.start_ms,
             running_ns: now.saturating_sub(self.begun).as_nanos() as u64,
             cancelled: self.cancelled.borrow().is_some(),
@@ -268,7 +277,7 @@ impl<E: Env> Core<E> {
         let number = tasks.count * cores + u64::from(self.id.get());
         let control = Rc::new(TaskControl {
             number,
-            spec,
+            spec: Arc::new(spec),
             start_ms: self.now_ms(),
             begun: self.env.clock().monotonic(),
             cancelled: RefCell::default(),

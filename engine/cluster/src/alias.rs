@@ -1,19 +1,21 @@
 //! Aliases: what one says of an index, how a request words it, how it is shown.
 
+use std::sync::Arc;
+
 use json::{Object, Value};
 use mapping::types::boolean;
 
 use crate::error::{Error, Result};
 
-/// An alias, seen from one index.
+/// An alias, seen from one index. Its clones share what may be long.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alias {
     /// Narrows searches through it.
-    pub filter: Option<Value>,
+    pub filter: Option<Arc<Value>>,
     /// Routing of writes through it.
-    pub index_routing: Option<String>,
+    pub index_routing: Option<Arc<str>>,
     /// Routing of searches through it.
-    pub search_routing: Option<String>,
+    pub search_routing: Option<Arc<str>>,
     /// Writes through it go to this index.
     pub is_write_index: Option<bool>,
     /// Hidden from wildcards.
@@ -70,8 +72,8 @@ impl Alias {
         let mut routing = None;
         for (key, value) in object.iter() {
             let text = || match value {
-                Value::String(text) => Ok(Some(text.clone())),
-                Value::Number(number) => Ok(Some(number.text().to_owned())),
+                Value::String(text) => Ok(Some(Arc::from(text.as_str()))),
+                Value::Number(number) => Ok(Some(Arc::from(number.text()))),
                 Value::Null => Ok(None),
                 _ => Err(Error::argument(format!("alias [{name}]: [{key}] must be a text"))),
             };
@@ -89,14 +91,15 @@ impl Alias {
             match key {
                 "filter" => match value {
                     Value::Object(filter) => {
-                        alias.filter = (!filter.is_empty()).then(|| value.clone());
+                        alias.filter = (!filter.is_empty()).then(|| Arc::new(value.clone()));
                     }
                     Value::Null => {}
                     // A query as text: Elasticsearch takes it too.
                     Value::String(text) => {
-                        alias.filter = Some(json::parse(text.as_bytes()).map_err(|_| {
+                        let filter = json::parse(text.as_bytes()).map_err(|_| {
                             Error::argument(format!("failed to parse filter for alias [{name}]"))
-                        })?);
+                        })?;
+                        alias.filter = Some(Arc::new(filter));
                     }
                     _ => {
                         return Err(Error::argument(format!(
@@ -117,7 +120,7 @@ impl Alias {
             }
         }
         if let Some(routing) = routing {
-            alias.index_routing.get_or_insert_with(|| routing.clone());
+            alias.index_routing.get_or_insert_with(|| Arc::clone(&routing));
             alias.search_routing.get_or_insert(routing);
         }
         if let Some(routing) = &alias.index_routing
@@ -132,10 +135,10 @@ impl Alias {
 
     /// Restores what [`Alias::to_json`] gave.
     pub fn from_json(body: &Value) -> Self {
-        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+        let text = |key: &str| body.get(key).and_then(Value::as_str).map(Arc::from);
         let flag = |key: &str| body.get(key).and_then(Value::as_bool);
         Self {
-            filter: body.get("filter").cloned(),
+            filter: body.get("filter").cloned().map(Arc::new),
             index_routing: text("index_routing"),
             search_routing: text("search_routing"),
             is_write_index: flag("is_write_index"),
@@ -147,13 +150,13 @@ impl Alias {
     pub fn to_json(&self) -> Value {
         let mut object = Object::new();
         if let Some(filter) = &self.filter {
-            object.insert("filter", filter.clone());
+            object.insert("filter", Value::clone(filter));
         }
         if let Some(routing) = &self.index_routing {
-            object.insert("index_routing", routing);
+            object.insert("index_routing", &**routing);
         }
         if let Some(routing) = &self.search_routing {
-            object.insert("search_routing", routing);
+            object.insert("search_routing", &**routing);
         }
         if let Some(flag) = self.is_write_index {
             object.insert("is_write_index", flag);

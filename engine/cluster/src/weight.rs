@@ -53,6 +53,36 @@ impl LegacyTemplate {
     }
 }
 
+impl IndexSettings {
+    /// About how many bytes they take while they are shown: as they stand, as a tree, and as text.
+    pub fn shown_bytes(&self) -> usize {
+        self.iter().map(|(name, value)| shown_bytes(name, value)).sum()
+    }
+}
+
+impl ClusterSettings {
+    /// About how many bytes they take while they are shown, as those of an index.
+    pub fn shown_bytes(&self) -> usize {
+        let layers = [self.persistent(), self.transient()].into_iter();
+        layers.flat_map(|layer| layer.iter()).map(|(name, value)| shown_bytes(name, value)).sum()
+    }
+}
+
+fn shown_bytes(name: &str, value: &Value) -> usize {
+    2 * (NAME_BYTES + name.len() + value.held_bytes()) + value.text_bytes(usize::MAX)
+}
+
+impl Alias {
+    /// About how many bytes it takes while it is shown under its name, as a tree and as text.
+    pub fn shown_bytes(&self, name: &str) -> usize {
+        let routing = [&self.index_routing, &self.search_routing].into_iter().flatten();
+        let routing: usize = routing.map(|text| text.len() + json::str_bytes(text)).sum();
+        let filter = self.filter.as_ref();
+        let filter = filter.map_or(0, |filter| filter.held_bytes() + filter.text_bytes(usize::MAX));
+        2 * (NAME_BYTES + name.len()) + routing + filter
+    }
+}
+
 /// See the head of the file.
 pub struct Weight {
     bytes: usize,
@@ -178,9 +208,9 @@ fn settings_bytes(settings: &IndexSettings) -> usize {
 fn aliases_bytes<'a>(aliases: impl Iterator<Item = (&'a str, &'a Alias)>) -> usize {
     let one = |(name, alias): (&str, &Alias)| {
         let routing = [&alias.index_routing, &alias.search_routing].into_iter().flatten();
-        let routing: usize = routing.map(String::len).sum();
+        let routing: usize = routing.map(|text| text.len()).sum();
         // Its name stands in a table of the state, too.
-        let filter = alias.filter.as_ref().map_or(0, Value::held_bytes);
+        let filter = alias.filter.as_ref().map_or(0, |filter| filter.held_bytes());
         2 * (NAME_BYTES + name.len()) + size_of::<Alias>() + routing + filter
     };
     aliases.map(one).sum()

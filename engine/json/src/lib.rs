@@ -36,7 +36,7 @@ pub use number::Number;
 pub use parser::{parse, parse_with};
 pub use pretty::{pretty, pretty_len};
 pub use value::{Object, Value};
-pub use write::{Writer, to_string, to_vec};
+pub use write::{Writer, str_bytes, to_string, to_vec};
 
 /// An array for the macro to fill.
 #[doc(hidden)]

@@ -87,7 +87,7 @@ impl Value {
                     if *bytes > most {
                         return;
                     }
-                    *bytes += key.len() + 4;
+                    *bytes += crate::str_bytes(key) + 2;
                     value.add_text_bytes(most, bytes);
                 }
             }
@@ -100,7 +100,7 @@ impl Value {
                     value.add_text_bytes(most, bytes);
                 }
             }
-            Self::String(text) => *bytes += text.len() + 2,
+            Self::String(text) => *bytes += crate::str_bytes(text),
             Self::Number(number) => *bytes += number.text().len(),
             Self::Bool(_) | Self::Null => *bytes += 4,
         }

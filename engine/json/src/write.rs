@@ -215,6 +215,16 @@ pub fn write_value(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
+/// How many bytes a string takes as it is written, with its quotes.
+pub fn str_bytes(text: &str) -> usize {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | 0x08 | 0x0c | b'\n' | b'\r' | b'\t' => 1,
+        0..b' ' => 5,
+        _ => 0,
+    };
+    text.len() + 2 + text.bytes().map(more).sum::<usize>()
+}
+
 /// Appends a string with its quotes.
 pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
@@ -308,6 +318,13 @@ mod tests {
             String::from_utf8(out).expect("UTF-8"),
             r#"before {"a":[-1,2,0.5],"b":{},"c":null,"d":true,"e":{"x":1,"y":2},"z":{},"e":{"x":1},"f":"g","h":1.0E10}"#
         );
+    }
+
+    #[test]
+    fn strings_are_as_long_as_is_told() {
+        for text in ["", "plain ä", "\"\\\n\r\t\u{8}\u{c}", "\u{0}\u{1f}\u{7f}", "a\u{1}b"] {
+            assert_eq!(str_bytes(text), to_string(&Value::from(text)).len(), "{text:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@
 //!
 //! Not here: remote clusters (`a:b`), which are refused as Elasticsearch refuses an unknown one.
 
+use std::sync::Arc;
+
 use base::hash::Set;
 use json::Value;
 
@@ -76,11 +78,11 @@ pub struct AliasTarget {
     /// Concrete name.
     pub index: String,
     /// Query that narrows a search through the alias.
-    pub filter: Option<Value>,
+    pub filter: Option<Arc<Value>>,
     /// Routing for searches through the alias.
-    pub search_routing: Option<String>,
+    pub search_routing: Option<Arc<str>>,
     /// Routing for writes through the alias.
-    pub index_routing: Option<String>,
+    pub index_routing: Option<Arc<str>>,
     /// Writes through the alias go here; `None` where it was not said.
     pub is_write_index: Option<bool>,
     /// The alias is passed over by wildcards.

@@ -32,8 +32,8 @@ impl Names for Sample {
         match name {
             "both" => Some(vec![target("a1", None), target("a2", None)]),
             "one" => {
-                let one = target("a1", Some(Value::Null));
-                Some(vec![AliasTarget { search_routing: Some("1".to_owned()), ..one }])
+                let one = target("a1", Some(Arc::new(Value::Null)));
+                Some(vec![AliasTarget { search_routing: Some("1".into()), ..one }])
             }
             _ => None,
         }

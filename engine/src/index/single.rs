@@ -67,7 +67,7 @@ pub fn resolve_one(
         return Err(closed(&target.index, facts.uuid));
     }
     // A single document is where it was written to, whoever asks for it.
-    let routing = target.index_routing.clone();
+    let routing = target.index_routing.as_deref().map(str::to_owned);
     let via = Some(name.into_owned());
     Ok(One::Index { name: target.index.clone(), routing, via, is_stream: false })
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::ShardId;
-use cluster::{Command, Index, Outcome};
+use cluster::{Alias, Command, Index, Outcome};
 use env::{Env, Spawn};
 use json::{Object, Value};
 use mapping::Mapping;
@@ -31,17 +31,26 @@ pub use shard::Aim;
 pub struct IndexInfo {
     /// Concrete name.
     pub name: String,
-    /// `{"alias":{…}}`.
-    pub aliases: Value,
-    /// `{"index":{…}}`, all values text.
-    pub settings: Value,
+    /// Its aliases, as far as the caller may see them.
+    pub aliases: Vec<(String, Alias)>,
     /// The data stream that it is part of.
     pub stream: Option<String>,
     /// The index itself.
     pub index: Arc<Index>,
+    /// Fields are hidden from the caller.
+    is_limited: bool,
 }
 
 impl IndexInfo {
+    /// `{"index":{…}}`, all values text. Made when asked for, as the mapping is.
+    pub fn settings(&self) -> Value {
+        let mut settings = self.index.settings.shown().to_nested();
+        if self.is_limited {
+            cut(&mut settings, &self.index.mapping);
+        }
+        settings
+    }
+
     /// The mapping as Elasticsearch shows it. Made when asked for: it may be large.
     pub fn mappings(&self) -> Value {
         self.index.mapping.to_json()
@@ -52,9 +61,14 @@ impl IndexInfo {
         shown_bytes(&self.index)
     }
 
-    /// About how many bytes the rest takes, with what counts where nothing is set.
+    /// About how many bytes the settings take while they are shown, with what counts where nothing is set.
     pub fn settings_bytes(&self) -> usize {
-        self.settings.held_bytes() + self.aliases.held_bytes() + DEFAULTS_BYTES
+        self.index.settings.shown_bytes() + DEFAULTS_BYTES
+    }
+
+    /// About how many bytes the aliases take while they are shown.
+    pub fn aliases_bytes(&self) -> usize {
+        self.aliases.iter().map(|(name, alias)| alias.shown_bytes(name)).sum()
     }
 }
 
@@ -136,26 +150,23 @@ impl<E: Env> Core<E> {
         let mut infos = Vec::with_capacity(indices.len());
         for reached in indices {
             self.env.spawn().yield_if_needed().await;
-            let shown = reached.shown_aliases(gate, action);
-            let aliases: Object =
-                shown.into_iter().map(|(name, alias)| (name, alias.to_json())).collect();
+            let aliases = reached.shown_aliases(gate, action);
             let Reached { index, limits, .. } = reached;
-            let mut settings = index.settings.shown().to_nested();
-            let index = match limits.fields.is_some() {
+            let is_limited = limits.fields.is_some();
+            let index = match is_limited {
                 // A caller with limits sees the fields that it may see.
                 true => {
                     let mapping = self.shown_mapping(&index, &limits);
-                    cut(&mut settings, &mapping);
                     Arc::new(cluster::Index { mapping, ..(*index).clone() })
                 }
                 false => index,
             };
             infos.push(IndexInfo {
                 name: index.name.to_string(),
-                aliases: Value::Object(aliases),
-                settings,
+                aliases,
                 stream: state.data_stream_of(&index.name).map(|stream| stream.name.to_string()),
                 index,
+                is_limited,
             });
         }
         Ok(infos)

@@ -176,7 +176,7 @@ impl<E: Env> Core<E> {
             if let AliasChange::Add { alias, .. } = &request.change {
                 let name = request.aliases.first().map_or("", String::as_str);
                 for one in &indices {
-                    one.check_filter(gate, name, alias.filter.as_ref())?;
+                    one.check_filter(gate, name, alias.filter.as_deref())?;
                 }
                 self.check_not_widened(gate, request, &indices).await?;
             }
@@ -426,7 +426,7 @@ impl<E: Env> Core<E> {
                     }
                     gate.index("indices:admin/aliases", &name)?;
                     let state = self.state();
-                    let filter = alias.filter.as_ref();
+                    let filter = alias.filter.as_deref();
                     alias_filter::check_query(gate, &name, filter)?;
                     for index in indices {
                         alias_filter::check(&state, index, &name, filter, self.now_ms())?;

@@ -60,7 +60,7 @@ pub(crate) fn check(
 /// As [`check`].
 pub(crate) fn check_all(state: &State, index: &Index, now_ms: i64) -> Result<()> {
     let mut aliases = index.aliases.iter();
-    aliases.try_for_each(|(name, said)| check(state, index, name, said.filter.as_ref(), now_ms))
+    aliases.try_for_each(|(name, said)| check(state, index, name, said.filter.as_deref(), now_ms))
 }
 
 /// The query; none where there is no filter, or an empty one.

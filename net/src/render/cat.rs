@@ -52,6 +52,11 @@ pub trait Row {
     fn stats(&self) -> Option<&Stats> {
         None
     }
+
+    /// About how many bytes its longest cells take, where they may be long.
+    fn long_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// A column that is shown, its cells at the left.
@@ -333,18 +338,24 @@ impl<R: Row> Table<R> {
         let mut paid = Paid { take, ahead: 0 };
         let shown = self.shown(wish);
         writer.begin_array();
+        let names: usize = shown.iter().map(|(_, name)| json::str_bytes(name) + ",:".len()).sum();
         for row in self.sorted(wish, &mut paid)? {
-            let before = writer.written().len();
+            paid.pay(MOVING * (names + "{},".len()))?;
             writer.begin_object();
             for (at, name) in &shown {
                 writer.key(name);
                 match print(self.cell(*at, row), wish) {
-                    Some(text) => writer.str(&text),
-                    None => writer.null(),
+                    Some(text) => {
+                        paid.pay(MOVING * json::str_bytes(&text))?;
+                        writer.str(&text)
+                    }
+                    None => {
+                        paid.pay(MOVING * "null".len())?;
+                        writer.null()
+                    }
                 };
             }
             writer.end_object();
-            paid.pay(MOVING * (writer.written().len() - before))?;
         }
         writer.end_array();
         Ok(())

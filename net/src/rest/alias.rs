@@ -11,6 +11,7 @@ use json::spanned::Node;
 use json::{Place, Value, Writer};
 use mapping::types::boolean;
 
+use super::long_answer::Growing;
 use crate::audit;
 use crate::call::Call;
 use crate::fail;
@@ -20,23 +21,28 @@ use crate::reply::Reply;
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let view = view(call).await?;
     let status = if view.missing.is_empty() { 200 } else { 404 };
-    Ok(call.json(status, |writer| {
-        writer.begin_object();
-        if !view.missing.is_empty() {
-            let plural = if view.missing.len() > 1 { "aliases" } else { "alias" };
-            let list = view.missing.join(",");
-            writer.field_str("error", &format!("{plural} [{list}] missing"));
-            writer.field_u64("status", 404);
+    let mut growing = Growing::new(call, "aliases");
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    if !view.missing.is_empty() {
+        let plural = if view.missing.len() > 1 { "aliases" } else { "alias" };
+        let list = view.missing.join(",");
+        growing.more(&mut writer, 2 * list.len()).await?;
+        writer.field_str("error", &format!("{plural} [{list}] missing"));
+        writer.field_u64("status", 404);
+    }
+    for (at, (index, aliases)) in view.indices.iter().enumerate() {
+        growing.more_at(at, &mut writer, 2 * index.len()).await?;
+        writer.key(index).begin_object().key("aliases").begin_object();
+        for (at, (name, said)) in aliases.iter().enumerate() {
+            growing.more_at(at, &mut writer, said.shown_bytes(name)).await?;
+            writer.field(name, &said.to_json());
         }
-        for (index, aliases) in &view.indices {
-            writer.key(index).begin_object().key("aliases").begin_object();
-            for (name, said) in aliases {
-                writer.field(name, &said.to_json());
-            }
-            writer.end_object().end_object();
-        }
-        writer.end_object();
-    }))
+        writer.end_object().end_object();
+    }
+    writer.end_object();
+    Ok(growing.end(status, body))
 }
 
 /// `HEAD`, in the same forms: as `GET` would be answered.

@@ -11,6 +11,7 @@ use engine::ops::script::Script;
 use engine::ops::search::SearchCall;
 use engine::task::{Running, TaskSpec};
 use engine::{Error, Left, Result};
+use env::budget::Taken;
 use env::{Bytes, Env};
 use json::spanned::Node;
 use json::{Object, Value};
@@ -29,6 +30,12 @@ const BATCH: u32 = 1_000;
 
 /// Different failures of what goes on without its caller that are told to the log.
 const TOLD_MAX: usize = 10;
+
+/// What work takes while it waits, for its speed or its turn: its parts, where each of them stands, its request.
+const TASK_BYTES: usize = 48 << 10;
+
+/// Each part of a task has its texts, too.
+const TEXT_COPIES: usize = 4;
 
 /// `POST /{index}/_delete_by_query`.
 pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -205,14 +212,14 @@ pub(super) async fn rethrottle<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let id = super::task::TaskId::parse(call.segment("task_id"))?;
     super::task::check_groups(call)?;
     let Some(number) = id.number_here(call) else {
-        return Ok(super::task::of_one(call, &id, None, true));
+        return super::task::of_one(call, &id, None, true).await;
     };
     let known = call.core.task(number).await.filter(|state| state.outcome.is_none());
     if known.is_some_and(|state| !WORK.contains(&state.row.spec.action)) {
-        return Ok(super::task::unfit(call, &id));
+        return super::task::unfit(call, &id).await;
     }
     let row = call.core.rethrottle_task(number, speed).await;
-    Ok(super::task::of_one(call, &id, row, true))
+    super::task::of_one(call, &id, row, true).await
 }
 
 /// The body as an object; empty where there is none.
@@ -569,6 +576,7 @@ async fn run<E: Env>(
         owner: call.gate.owner().to_owned(),
     };
     let work = asked.work.clone();
+    let memory = call.core.room("task", TASK_BYTES + TEXT_COPIES * spec.held_bytes())?;
     let running = call.core.begin_task(spec);
     if call.params.flag("wait_for_completion", true)? {
         // It may take as long as the caller likes: what it may do is what it may do then.
@@ -585,7 +593,7 @@ async fn run<E: Env>(
         }));
     }
     let id = running.control().number();
-    begin(call, asked, running);
+    begin(call, asked, running, memory);
     let node = &call.core.shared().config.info.id;
     Ok(call.json(200, |writer| {
         writer.begin_object().field_str("task", &format!("{node}:{id}")).end_object();
@@ -593,7 +601,7 @@ async fn run<E: Env>(
 }
 
 /// The work goes on when the caller is gone.
-fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
+fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>, memory: Taken) {
     let gate = call.caller.lasting_gate(call);
     let core = std::rc::Rc::clone(call.core);
     let turns = call.core.turns();
@@ -610,6 +618,7 @@ fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
         let ended = running.ended(outcome);
         super::task::store(&core, &ended).await;
         running.keep(ended);
+        drop(memory);
     });
 }
 

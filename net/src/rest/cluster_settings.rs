@@ -1,9 +1,13 @@
 //! `_cluster/settings`.
 
+use std::sync::Arc;
+
+use cluster::ClusterSettings;
 use cluster::cluster_settings::{Layer, flatten, render};
 use engine::ops::cluster_settings::NewClusterSettings;
 use engine::{Error, Result};
 use env::Env;
+use env::budget::Taken;
 use json::{Value, Writer};
 
 use super::nodes::settings as node_settings;
@@ -16,27 +20,52 @@ const TRANSIENT: &str = "[transient settings removal] Updating cluster settings 
                          transientSettings is deprecated. Use persistent settings instead.";
 
 /// `GET /_cluster/settings`.
-pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/settings")?;
     let flat = call.params.flag("flat_settings", false)?;
     let defaults = call.params.flag("include_defaults", false)?;
-    let settings = &call.core.state().settings;
-    Ok(call.json(200, |writer| {
+    let settings = Arc::clone(&call.core.state().settings);
+    // What this node was given stands before the table.
+    let given = defaults.then(|| node_settings(&call.core.shared().config.info, true));
+    let memory = room(call, &settings)?;
+    let write = move || {
+        let mut body = Vec::with_capacity(256);
+        let mut writer = Writer::new(&mut body);
         writer
             .begin_object()
             .field("persistent", &render(settings.persistent(), flat))
             .field("transient", &render(settings.transient(), flat));
-        if defaults {
-            // What this node was given stands before the table.
+        if let Some(given) = given {
             let mut layer = settings.defaults();
-            let given = node_settings(&call.core.shared().config.info, true);
             for (name, value) in given.as_object().into_iter().flat_map(json::Object::iter) {
                 layer.insert(name.to_owned(), value.clone());
             }
             writer.field("defaults", &render(&layer, flat));
         }
         writer.end_object();
-    }))
+        body
+    };
+    let Some(mut memory) = memory else { return Ok(Reply::json(200, write())) };
+    let body = call.core.work_in_turn(write).await;
+    let body = body.map_err(|error| Error::rejected(format!("no worker for it: {error}")))?;
+    memory.shrink_to(body.capacity());
+    Ok(Reply::json(200, body).counted(memory))
+}
+
+/// Settings that take more are copied by workers, and with memory that was taken before.
+const BYTES_HERE_MAX: usize = 256 << 10;
+
+/// Memory for what is made of these settings while they are shown, or changed, where they are large.
+///
+/// # Errors
+/// 429 where there is too little.
+fn room<E: Env>(call: &Call<'_, E>, settings: &ClusterSettings) -> Result<Option<Taken>> {
+    let bytes = settings.shown_bytes();
+    if bytes <= BYTES_HERE_MAX {
+        return Ok(None);
+    }
+    // A text that grows is copied on its way.
+    call.core.room("settings", 2 * bytes).map(Some)
 }
 
 /// `PUT /_cluster/settings`.
@@ -45,6 +74,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/settings/update")?;
     let flat = call.params.flag("flat_settings", false)?;
     let (new, warned, answer) = call.read(move |content| read(content, flat)).await?;
+    let _memory = room(call, &call.core.state().settings)?;
     call.core.put_cluster_settings(call.gate, new).await?;
     if warned {
         call.gate.warn(TRANSIENT);

@@ -53,17 +53,23 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     writer.begin_object();
     for info in &infos {
         let mappings = if wants("mappings") { info.shown_bytes() } else { 0 };
-        growing.more(&mut writer, mappings + info.settings_bytes()).await?;
+        let settings = if wants("settings") { info.settings_bytes() } else { 0 };
+        let aliases = if wants("aliases") { info.aliases_bytes() } else { 0 };
+        growing.more(&mut writer, mappings + settings + aliases).await?;
         writer.key(&info.name).begin_object();
         if wants("aliases") {
-            writer.field("aliases", &info.aliases);
+            writer.key("aliases").begin_object();
+            for (name, alias) in &info.aliases {
+                writer.field(name, &alias.to_json());
+            }
+            writer.end_object();
         }
         if wants("mappings") {
             writer.field("mappings", &info.mappings());
         }
         if wants("settings") {
             writer.key("settings");
-            settings_view(&mut writer, &info.settings, flat, call.human, &[]);
+            settings_view(&mut writer, &info.settings(), flat, call.human, &[]);
             if defaults {
                 write_defaults(call, &mut writer, info, flat, &[]);
             }

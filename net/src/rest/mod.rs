@@ -169,7 +169,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::ClusterState => cluster_state::state(call).await,
         Api::ClusterStats => cluster_stats::stats(call).await,
         Api::ClusterInfo => monitor::cluster_info(call).await,
-        Api::GetClusterSettings => cluster_settings::get(call),
+        Api::GetClusterSettings => cluster_settings::get(call).await,
         Api::PutClusterSettings => cluster_settings::put(call).await,
         Api::PendingTasks => allocation::pending_tasks(call),
         Api::Reroute => reroute::reroute(call).await,

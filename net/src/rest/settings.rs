@@ -29,7 +29,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     writer.begin_object();
     for info in &infos {
         growing.more(&mut writer, info.settings_bytes()).await?;
-        let chosen = chosen(&info.settings, call.human, &names);
+        let chosen = chosen(&info.settings(), call.human, &names);
         // An index of whose settings none is wanted is not shown.
         if chosen.is_empty() && !defaults {
             continue;

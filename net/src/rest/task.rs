@@ -1,5 +1,6 @@
 //! `_tasks`: long work, listed, waited for and cancelled.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use engine::{Core, Error, Everything, Result};
 use env::{Bytes, Clock, Env};
 use json::Writer;
 
+use super::long_answer::Growing;
 use crate::call::Call;
 use crate::fail;
 use crate::render::by_query::{self, Of};
@@ -91,11 +93,11 @@ pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // Listings would wait for each other, and each for itself.
         let awaited = rows.iter().filter(|row| !row.spec.action.starts_with(LISTING));
         if !all_over(call, awaited, Duration::from_millis(timeout_ms)).await {
-            return Ok(late(call, timeout_ms));
+            return late(call, timeout_ms).await;
         }
     }
     let detailed = call.params.flag("detailed", false).unwrap_or_default();
-    Ok(listed(call, &rows, None, detailed))
+    listed(call, &rows, None, detailed).await
 }
 
 /// Waits until all of these have ended, so long at most. Have they?
@@ -115,12 +117,12 @@ async fn all_over<'a, E: Env>(
 }
 
 /// A listing whose tasks took longer than it would wait: its node tells none.
-fn late<E: Env>(call: &Call<'_, E>, timeout_ms: u64) -> Reply {
+async fn late<E: Env>(call: &Call<'_, E>, timeout_ms: u64) -> Result<Reply> {
     let node = call.core.shared().config.info.id.as_str();
     let time = units::millis(timeout_ms);
     let reason = format!("timed out after [{time}/{timeout_ms}ms]");
     let failed = failed_node(node, Error::new(429, "timeout_exception", reason));
-    listed(call, &[], Some(&failed), false)
+    listed(call, &[], Some(&failed), false).await
 }
 
 /// `GET /_tasks/{task_id}`.
@@ -249,7 +251,7 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // Work of others is none to whoever may not watch it.
         let running = running.filter(|state| call.gate.watches(&state.row.spec.owner));
         if running.as_ref().is_some_and(|state| !wanted.fits(call, &state.row)) {
-            return Ok(unfit(call, &id));
+            return unfit(call, &id).await;
         }
         let row = match running {
             Some(state) => call.core.cancel_task(state.row.number, REASON).await,
@@ -267,7 +269,7 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         if let (Some(row), true) = (&row, call.params.flag("wait_for_completion", false)?) {
             all_over(call, std::iter::once(row), Duration::from_millis(TIMEOUT_MS)).await;
         }
-        return Ok(of_one(call, &id, row, false));
+        return of_one(call, &id, row, false).await;
     }
     let wanted = Wanted::read(call)?;
     let mut cancelled = Vec::new();
@@ -277,7 +279,7 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if call.params.flag("wait_for_completion", false)? {
         all_over(call, cancelled.iter(), Duration::from_millis(TIMEOUT_MS)).await;
     }
-    Ok(listed(call, &cancelled, None, false))
+    listed(call, &cancelled, None, false).await
 }
 
 /// Which tasks are asked for.
@@ -335,100 +337,149 @@ struct Shown {
 }
 
 /// Tasks as the caller wants them grouped, after why the node could not tell them.
-fn listed<E: Env>(
+async fn listed<E: Env>(
     call: &Call<'_, E>,
     rows: &[TaskRow],
     failed: Option<&Error>,
     detailed: bool,
-) -> Reply {
+) -> Result<Reply> {
     let shown = Shown { detailed, human: call.human };
     let node = call.core.shared().config.info.id.as_str();
-    call.json(200, |writer| {
-        writer.begin_object();
-        if let Some(failed) = failed {
-            node_failure(writer, failed, call.trace);
-        }
-        match call.params.text("group_by") {
-            Some("none") => {
-                writer.key("tasks").begin_array();
-                for row in rows {
-                    writer.begin_object();
-                    task(writer, node, row, shown);
-                    writer.end_object();
-                }
-                writer.end_array();
-            }
-            Some("parents") => {
-                writer.key("tasks").begin_object();
-                let is_root = |row: &&TaskRow| {
-                    row.spec.parent.is_none_or(|parent| rows.iter().all(|it| it.number != parent))
-                };
-                for row in rows.iter().filter(is_root) {
-                    writer.key(&format!("{node}:{}", row.number)).begin_object();
-                    task(writer, node, row, shown);
-                    children(writer, node, row.number, rows, shown);
-                    writer.end_object();
-                }
+    let mut growing = Growing::new(call, "tasks");
+    let mut body = Vec::with_capacity(1024);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    if let Some(failed) = failed {
+        node_failure(&mut writer, failed, call.trace);
+    }
+    match call.params.text("group_by") {
+        Some("none") => {
+            writer.key("tasks").begin_array();
+            for (at, row) in rows.iter().enumerate() {
+                growing.more_at(at, &mut writer, shown_bytes(row)).await?;
+                writer.begin_object();
+                task(&mut writer, node, row, shown);
                 writer.end_object();
             }
-            _ => nodes(writer, call, rows, shown),
+            writer.end_array();
         }
-        writer.end_object();
-    })
-}
-
-fn children(writer: &mut Writer<'_>, node: &str, parent: u64, rows: &[TaskRow], shown: Shown) {
-    let mut own = rows.iter().filter(|row| row.spec.parent == Some(parent)).peekable();
-    if own.peek().is_none() {
-        return;
-    }
-    writer.key("children").begin_array();
-    for row in own {
-        writer.begin_object();
-        task(writer, node, row, shown);
-        // A part has no parts of its own here, so this ends.
-        children(writer, node, row.number, rows, shown);
-        writer.end_object();
-    }
-    writer.end_array();
-}
-
-fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], shown: Shown) {
-    writer.key("nodes").begin_object();
-    if !rows.is_empty() {
-        let info = &call.core.shared().config.info;
-        writer.key(&info.id).begin_object();
-        let address = info.transport_address.as_str();
-        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-        writer
-            .field_str("name", &info.name)
-            .field_str("transport_address", address)
-            .field_str("host", host.trim_matches(['[', ']']))
-            .field_str("ip", address)
-            .key("roles")
-            .begin_array()
-            .str("data")
-            .str("ingest")
-            .str("master")
-            .end_array();
-        writer.key("tasks").begin_object();
-        for row in rows {
-            writer.key(&format!("{}:{}", info.id, row.number)).begin_object();
-            task(writer, &info.id, row, shown);
+        Some("parents") => {
+            writer.key("tasks").begin_object();
+            let parts = Parts::of(rows);
+            let is_root = |row: &&TaskRow| !row.spec.parent.is_some_and(|it| parts.lists(it));
+            for (at, row) in rows.iter().filter(is_root).enumerate() {
+                growing.more_at(at, &mut writer, parts.shown_bytes(row)).await?;
+                writer.key(&format!("{node}:{}", row.number)).begin_object();
+                task(&mut writer, node, row, shown);
+                parts.write(&mut writer, node, row.number, shown);
+                writer.end_object();
+            }
             writer.end_object();
         }
-        writer.end_object().end_object();
+        _ => {
+            writer.key("nodes").begin_object();
+            if !rows.is_empty() {
+                begin_node(&mut writer, call);
+                for (at, row) in rows.iter().enumerate() {
+                    growing.more_at(at, &mut writer, shown_bytes(row)).await?;
+                    writer.key(&format!("{node}:{}", row.number)).begin_object();
+                    task(&mut writer, node, row, shown);
+                    writer.end_object();
+                }
+                writer.end_object().end_object();
+            }
+            writer.end_object();
+        }
     }
     writer.end_object();
+    Ok(growing.end(200, body))
+}
+
+/// About how many bytes a task takes as it is shown.
+fn shown_bytes(row: &TaskRow) -> usize {
+    const PLAIN_BYTES: usize = 1 << 10;
+    let headers = row.spec.headers.iter();
+    let headers: usize = headers.map(|(name, value)| name.len() + json::str_bytes(value)).sum();
+    PLAIN_BYTES + json::str_bytes(&row.spec.description) + headers
+}
+
+/// The parts of tasks, by the task that they are of.
+struct Parts<'r> {
+    listed: BTreeSet<u64>,
+    of: BTreeMap<u64, Vec<&'r TaskRow>>,
+}
+
+impl<'r> Parts<'r> {
+    fn of(rows: &'r [TaskRow]) -> Self {
+        let listed = rows.iter().map(|row| row.number).collect();
+        let mut of: BTreeMap<u64, Vec<&TaskRow>> = BTreeMap::new();
+        for row in rows {
+            if let Some(parent) = row.spec.parent {
+                of.entry(parent).or_default().push(row);
+            }
+        }
+        Self { listed, of }
+    }
+
+    fn lists(&self, number: u64) -> bool {
+        self.listed.contains(&number)
+    }
+
+    fn of_task(&self, number: u64) -> &[&'r TaskRow] {
+        self.of.get(&number).map_or(&[], Vec::as_slice)
+    }
+
+    fn shown_bytes(&self, row: &TaskRow) -> usize {
+        let parts = self.of_task(row.number).iter().map(|part| self.shown_bytes(part));
+        shown_bytes(row) + parts.sum::<usize>()
+    }
+
+    fn write(&self, writer: &mut Writer<'_>, node: &str, parent: u64, shown: Shown) {
+        let own = self.of_task(parent);
+        if own.is_empty() {
+            return;
+        }
+        writer.key("children").begin_array();
+        for row in own {
+            writer.begin_object();
+            task(writer, node, row, shown);
+            // A part has no parts of its own here, so this ends.
+            self.write(writer, node, row.number, shown);
+            writer.end_object();
+        }
+        writer.end_array();
+    }
+}
+
+/// The node, as far as its tasks.
+fn begin_node<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>) {
+    let info = &call.core.shared().config.info;
+    let address = info.transport_address.as_str();
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    writer
+        .key(&info.id)
+        .begin_object()
+        .field_str("name", &info.name)
+        .field_str("transport_address", address)
+        .field_str("host", host.trim_matches(['[', ']']))
+        .field_str("ip", address)
+        .key("roles")
+        .begin_array()
+        .str("data")
+        .str("ingest")
+        .str("master")
+        .end_array()
+        .key("tasks")
+        .begin_object();
 }
 
 /// One task of a node, or why it was not found.
-pub(super) fn of_one<E: Env>(
+pub(super) async fn of_one<E: Env>(
     call: &Call<'_, E>,
     id: &TaskId,
     row: Option<TaskRow>,
     detailed: bool,
-) -> Reply {
+) -> Result<Reply> {
     let Some(row) = row else {
         let cause = match id.number_here(call) {
             Some(_) => Error::new(
@@ -441,20 +492,20 @@ pub(super) fn of_one<E: Env>(
                     .with("node_id", id.node.as_str())
             }
         };
-        return not_done(call, id, cause);
+        return not_done(call, id, cause).await;
     };
-    listed(call, &[row], None, detailed)
+    listed(call, &[row], None, detailed).await
 }
 
 /// A task that runs, and is not of the kind that was asked for.
-pub(super) fn unfit<E: Env>(call: &Call<'_, E>, id: &TaskId) -> Reply {
+pub(super) async fn unfit<E: Env>(call: &Call<'_, E>, id: &TaskId) -> Result<Reply> {
     let reason = format!("task [{}] doesn't support this operation", call.segment("task_id"));
-    not_done(call, id, Error::illegal_argument(reason))
+    not_done(call, id, Error::illegal_argument(reason)).await
 }
 
 /// Why a node did not do what was asked of a task of its own.
-fn not_done<E: Env>(call: &Call<'_, E>, id: &TaskId, cause: Error) -> Reply {
-    listed(call, &[], Some(&failed_node(&id.node, cause)), false)
+async fn not_done<E: Env>(call: &Call<'_, E>, id: &TaskId, cause: Error) -> Result<Reply> {
+    listed(call, &[], Some(&failed_node(&id.node, cause)), false).await
 }
 
 /// A node that could not tell of its tasks.

@@ -5,7 +5,7 @@
 //!
 //! Always true: what would be refused anyway is told first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::units;
 use json::Value;
@@ -316,7 +316,9 @@ fn merges_can_be(templates: &Templates, name: &str, template: &IndexTemplate) ->
 fn no_own_name(patterns: &[String], part: Option<&Part>) -> Result<()> {
     let aliases = part.and_then(|part| part.aliases.as_ref());
     let mut names = aliases.into_iter().flat_map(|aliases| aliases.keys());
-    match names.find(|name| patterns.contains(name)) {
+    // Of both there may be as many as a request is long.
+    let known: BTreeSet<&str> = patterns.iter().map(String::as_str).collect();
+    match names.find(|name| known.contains(name.as_str())) {
         None => Ok(()),
         Some(name) => Err(Error::argument(format!(
             "alias [{name}] cannot be the same as any pattern in [{}]",

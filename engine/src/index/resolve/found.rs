@@ -4,6 +4,7 @@
 //! nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base::hash::{Map, Set};
 use json::Value;
@@ -34,8 +35,8 @@ pub(super) struct Met {
 /// What the way that led to an index says of it.
 #[derive(Default)]
 pub(super) struct Way {
-    filter: Option<Value>,
-    routing: Option<String>,
+    filter: Option<Arc<Value>>,
+    routing: Option<Arc<str>>,
     /// The alias or data stream.
     alias: Option<String>,
 }
@@ -163,7 +164,7 @@ impl Found {
                     places.insert(met.index.clone(), (list.len(), ways));
                     list.push(Resolved {
                         routing: values(&way),
-                        filters: way.filter.into_iter().collect(),
+                        filters: way.filter.into_iter().map(Arc::unwrap_or_clone).collect(),
                         via: Vec::new(),
                         index: met.index,
                     });
@@ -233,7 +234,9 @@ fn also(known: &mut Resolved, way: Way) {
     // A way without a filter shows everything; one without routing leads to all shards.
     match way.filter {
         None => known.filters.clear(),
-        Some(filter) if !known.filters.is_empty() => known.filters.push(filter),
+        Some(filter) if !known.filters.is_empty() => {
+            known.filters.push(Arc::unwrap_or_clone(filter))
+        }
         Some(_) => {}
     }
     if values.is_empty() {

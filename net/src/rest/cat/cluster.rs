@@ -1,15 +1,17 @@
 //! `_cat` tables of the cluster's state: health, count, aliases, templates, tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use cluster::TemplateKind;
+use cluster::{ComponentTemplate, TemplateKind};
 use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::{HealthReply, HealthWait, NodeInfo};
+use engine::ops::template::Template;
 use engine::task::TaskRow;
 use env::{Clock, Env, Spawn};
-use json::Value;
 use json::path::glob;
+use json::{Object, Value};
 use search::dsl::COUNT_PARAMS;
 
 use super::{answer, wish};
@@ -112,7 +114,12 @@ struct AliasLine {
     facts: cluster::Alias,
 }
 
-impl Row for AliasLine {}
+impl Row for AliasLine {
+    fn long_bytes(&self) -> usize {
+        let routing = [&self.facts.index_routing, &self.facts.search_routing].into_iter();
+        routing.flatten().map(|text| text.len()).sum()
+    }
+}
 
 fn or_dash(text: Option<&str>) -> Cell {
     text.unwrap_or("-").into()
@@ -156,24 +163,62 @@ pub(super) fn chosen(list: &str, name: &str) -> bool {
 
 /// A template.
 struct TemplateLine {
-    name: String,
-    patterns: String,
-    order: Cell,
-    version: Cell,
-    composed_of: Cell,
+    name: Arc<str>,
+    template: Template,
 }
 
-impl Row for TemplateLine {}
+impl Row for TemplateLine {
+    fn long_bytes(&self) -> usize {
+        self.patterns().iter().chain(self.composed_of()).map(|text| text.len() + 2).sum()
+    }
+}
+
+impl TemplateLine {
+    fn patterns(&self) -> &[String] {
+        match &self.template {
+            Template::Index(template) => &template.patterns,
+            Template::Legacy(template) => &template.patterns,
+            Template::Component(_) => &[],
+        }
+    }
+
+    fn composed_of(&self) -> &[String] {
+        match &self.template {
+            Template::Index(template) => &template.composed_of,
+            _ => &[],
+        }
+    }
+
+    /// One that tells no priority has that of 0.
+    fn order(&self) -> Cell {
+        match &self.template {
+            Template::Index(template) => template.priority.unwrap_or_default().into(),
+            Template::Legacy(template) => template.order.into(),
+            Template::Component(_) => Cell::Empty,
+        }
+    }
+
+    fn version(&self) -> Cell {
+        Cell::option(match &self.template {
+            Template::Index(template) => template.version,
+            Template::Legacy(template) => template.version,
+            Template::Component(template) => template.version,
+        })
+    }
+}
 
 /// `GET /_cat/templates`, `/_cat/templates/{name}`.
 pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     #[rustfmt::skip]
     let columns = vec![
-        left("name", &["n"], "template name", |l: &TemplateLine| l.name.as_str().into()),
-        left("index_patterns", &["t"], "template index patterns", |l| l.patterns.as_str().into()),
-        left("order", &["o", "p"], "template application order/priority number", |l| l.order.clone()),
-        left("version", &["v"], "version", |l| l.version.clone()),
-        left("composed_of", &["c"], "component templates comprising index template", |l| l.composed_of.clone()),
+        left("name", &["n"], "template name", |l: &TemplateLine| (&*l.name).into()),
+        left("index_patterns", &["t"], "template index patterns", |l| format!("[{}]", l.patterns().join(", ")).into()),
+        left("order", &["o", "p"], "template application order/priority number", TemplateLine::order),
+        left("version", &["v"], "version", TemplateLine::version),
+        left("composed_of", &["c"], "component templates comprising index template", |l| match l.template {
+            Template::Index(_) => format!("[{}]", l.composed_of().join(", ")).into(),
+            _ => "".into(),
+        }),
     ];
     let wish = match wish(call, &columns)? {
         Ok(wish) => wish,
@@ -181,100 +226,66 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
     };
     let names = call.path.get("name").unwrap_or("*");
     let mut rows = Vec::new();
-    for (kind, order) in [(TemplateKind::Legacy, "order"), (TemplateKind::Index, "priority")] {
-        let found = call.core.templates(call.gate, kind, "")?;
-        for (name, template) in found.into_iter().filter(|(name, _)| chosen(names, name)) {
-            let body = template.to_json();
-            let composed_of = match kind {
-                TemplateKind::Legacy => "".into(),
-                _ => format!("[{}]", texts(&body, "composed_of").join(", ")).into(),
-            };
-            rows.push(TemplateLine {
-                name: name.to_string(),
-                patterns: format!("[{}]", texts(&body, "index_patterns").join(", ")),
-                // One that tells no priority has that of 0.
-                order: match number(&body, order) {
-                    Cell::Empty => Cell::Number(0),
-                    told => told,
-                },
-                version: number(&body, "version"),
-                composed_of,
-            });
-            call.core.env().spawn().yield_if_needed().await;
-        }
+    for kind in [TemplateKind::Legacy, TemplateKind::Index] {
+        let found = call.core.templates(call.gate, kind, "")?.into_iter();
+        let chosen = found.filter(|(name, _)| chosen(names, name));
+        rows.extend(chosen.map(|(name, template)| TemplateLine { name, template }));
     }
     answer(call, Table { columns, rows }, wish).await
 }
 
-/// A list of texts, or one.
-fn texts(body: &Value, key: &str) -> Vec<String> {
-    match body.get(key) {
-        Some(Value::Array(items)) => {
-            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-        }
-        Some(Value::String(one)) => vec![one.clone()],
-        _ => Vec::new(),
-    }
-}
-
-/// A number as it stands; nothing where there is none.
-fn number(body: &Value, key: &str) -> Cell {
-    let number = body.get(key).and_then(Value::as_number);
-    Cell::option(number.map(|it| it.as_i64().map_or_else(|| it.text().into(), Cell::Number)))
-}
-
 /// A component template.
 struct ComponentLine {
-    name: String,
-    version: Cell,
-    aliases: Cell,
-    mappings: Cell,
-    settings: Cell,
-    metadata: Cell,
-    included_in: Vec<String>,
+    name: Arc<str>,
+    template: Arc<ComponentTemplate>,
+    /// Index templates that hold it, each once.
+    included_in: Vec<Arc<str>>,
 }
 
-impl Row for ComponentLine {}
-
-/// Keys of an object below `template`, as deep as leaves.
-fn leaves(body: &Value, path: &[&str]) -> Cell {
-    fn count(value: &Value) -> u64 {
-        match value {
-            Value::Object(object) => object.values().map(count).sum(),
-            _ => 1,
-        }
+impl Row for ComponentLine {
+    fn long_bytes(&self) -> usize {
+        self.included_in.iter().map(|name| name.len() + 2).sum()
     }
-    body.at(path).map_or(0, count).into()
 }
 
-/// Members of what stands in an object: of a list those of its values, of anything else itself.
-fn members(body: &Value, path: &[&str]) -> Cell {
-    fn count(value: &Value) -> u64 {
-        match value {
-            Value::Object(object) => object.len() as u64,
-            Value::Array(items) => items.iter().map(count).sum(),
-            _ => 1,
+impl ComponentLine {
+    /// Members of what stands in the mappings: of a list those of its values, of anything else itself.
+    fn mappings(&self) -> Cell {
+        fn count(value: &Value) -> u64 {
+            match value {
+                Value::Object(object) => object.len() as u64,
+                Value::Array(items) => items.iter().map(count).sum(),
+                _ => 1,
+            }
         }
+        let object = self.template.template.shown_mappings().and_then(Value::as_object);
+        object.map_or(0, |object| object.values().map(count).sum::<u64>()).into()
     }
-    let object = body.at(path).and_then(Value::as_object);
-    object.map_or(0, |object| object.values().map(count).sum::<u64>()).into()
-}
 
-fn keys(body: &Value, path: &[&str]) -> Cell {
-    let object = body.at(path).and_then(Value::as_object);
-    object.map_or(0, |object| object.len() as u64).into()
+    fn settings(&self) -> Cell {
+        let settings = self.template.template.settings.as_ref();
+        settings.map_or(0, |settings| settings.iter().count()).into()
+    }
+
+    fn aliases(&self) -> Cell {
+        self.template.template.aliases.as_ref().map_or(0, BTreeMap::len).into()
+    }
+
+    fn metadata(&self) -> Cell {
+        self.template.meta.as_ref().and_then(Value::as_object).map_or(0, Object::len).into()
+    }
 }
 
 /// `GET /_cat/component_templates`, `/_cat/component_templates/{name}`.
 pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     #[rustfmt::skip]
     let columns = vec![
-        left("name", &["n"], "component template name", |l: &ComponentLine| l.name.as_str().into()),
-        left("version", &["v"], "version", |l| l.version.clone()),
-        left("alias_count", &["a"], "number of aliases", |l| l.aliases.clone()),
-        left("mapping_count", &["m"], "number of mappings", |l| l.mappings.clone()),
-        left("settings_count", &["s"], "number of settings", |l| l.settings.clone()),
-        left("metadata_count", &["me"], "number of metadata", |l| l.metadata.clone()),
+        left("name", &["n"], "component template name", |l: &ComponentLine| (&*l.name).into()),
+        left("version", &["v"], "version", |l| Cell::option(l.template.version)),
+        left("alias_count", &["a"], "number of aliases", ComponentLine::aliases),
+        left("mapping_count", &["m"], "number of mappings", ComponentLine::mappings),
+        left("settings_count", &["s"], "number of settings", ComponentLine::settings),
+        left("metadata_count", &["me"], "number of metadata", ComponentLine::metadata),
         left("included_in", &["i"], "index templates that hold it", |l| format!("[{}]", l.included_in.join(", ")).into()),
     ];
     let wish = match wish(call, &columns)? {
@@ -282,30 +293,29 @@ pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> 
         Err(help) => return Ok(help),
     };
     let names = call.path.get("name").unwrap_or("*");
-    let mut included_in: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (name, template) in call.core.templates(call.gate, TemplateKind::Index, "")? {
-        for part in texts(&template.to_json(), "composed_of") {
-            included_in.entry(part).or_default().push(name.to_string());
-        }
-    }
-    let mut rows = Vec::new();
+    let mut rows: BTreeMap<Arc<str>, ComponentLine> = BTreeMap::new();
     for (name, template) in call.core.templates(call.gate, TemplateKind::Component, "")? {
-        if !chosen(names, &name) {
-            continue;
+        if let Template::Component(template) = template
+            && chosen(names, &name)
+        {
+            let line = ComponentLine { name: Arc::clone(&name), template, included_in: Vec::new() };
+            rows.insert(name, line);
         }
-        let body = template.to_json();
-        rows.push(ComponentLine {
-            version: number(&body, "version"),
-            aliases: keys(&body, &["template", "aliases"]),
-            mappings: members(&body, &["template", "mappings"]),
-            settings: leaves(&body, &["template", "settings"]),
-            metadata: keys(&body, &["_meta"]),
-            included_in: included_in.remove(&*name).unwrap_or_default(),
-            name: name.to_string(),
-        });
-        call.core.env().spawn().yield_if_needed().await;
     }
-    answer(call, Table { columns, rows }, wish).await
+    for (name, template) in call.core.templates(call.gate, TemplateKind::Index, "")? {
+        let Template::Index(template) = template else { continue };
+        for (at, part) in template.composed_of.iter().enumerate() {
+            if let Some(line) = rows.get_mut(&**part)
+                && line.included_in.last().is_none_or(|last| *last != name)
+            {
+                line.included_in.push(Arc::clone(&name));
+            }
+            if at.is_multiple_of(1_000) {
+                call.core.env().spawn().yield_if_needed().await;
+            }
+        }
+    }
+    answer(call, Table { columns, rows: rows.into_values().collect() }, wish).await
 }
 
 /// Nothing: changes of the cluster state are not queued for long enough to be seen.
@@ -338,7 +348,11 @@ struct TaskLine {
     id_characters: usize,
 }
 
-impl Row for TaskLine {}
+impl Row for TaskLine {
+    fn long_bytes(&self) -> usize {
+        self.row.spec.held_bytes()
+    }
+}
 
 impl TaskLine {
     fn id(&self, number: u64) -> String {

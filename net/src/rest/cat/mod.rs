@@ -79,7 +79,8 @@ async fn answer<E: Env, R: Row + Send + Sync + 'static>(
 ) -> Result<Reply> {
     let structured = call.wanted.structured;
     let rows = table.rows.len();
-    if rows <= ROWS_HERE_MAX {
+    let long: usize = table.rows.iter().map(Row::long_bytes).sum();
+    if rows <= ROWS_HERE_MAX && long <= BYTES_HERE_MAX {
         let (mut left, mut is_long) = (BYTES_HERE_MAX, false);
         let reply =
             lay_out(&table, &wish, structured, &mut |bytes| match left.checked_sub(bytes) {
@@ -96,7 +97,7 @@ async fn answer<E: Env, R: Row + Send + Sync + 'static>(
             return reply;
         }
     }
-    let is_short = (ROWS_HERE_MAX + 1..=ROWS_SHORT_MAX).contains(&rows);
+    let is_short = (ROWS_HERE_MAX + 1..=ROWS_SHORT_MAX).contains(&rows) && long <= BYTES_SMALL;
     let mut memory = room(call, rows, size_of::<R>())?;
     let lease = call.core.lease().clone();
     let work = move || {
