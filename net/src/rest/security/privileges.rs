@@ -18,9 +18,11 @@ use crate::rest::long_answer::Growing;
 
 /// `PUT|POST /_security/privilege`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map().await?;
-    let applications: Vec<&str> = body.as_object().into_iter().flat_map(Object::keys).collect();
-    let desk = allowed_for(call, &applications)?;
+    // Who may not is not told what is wrong with a body.
+    let body = call.required_map().await;
+    let members = body.iter().filter_map(Value::as_object);
+    let desk = allowed_for(call, &members.flat_map(Object::keys).collect::<Vec<_>>())?;
+    let body = body?;
     let (mut privileges, mut problems) = (Vec::new(), Vec::new());
     for (application, given) in body.as_object().into_iter().flat_map(Object::iter) {
         let malformed = || Error::parse("expected the privileges of an application in an object");

@@ -136,10 +136,12 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `PUT|POST /_security/profile/{uid}/_data`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let body = call.required_map().await?;
-    let parts = ["labels", "data"].into_iter().filter_map(|part| body.get(part));
-    let parts = parts.filter_map(Value::as_object).flat_map(Object::keys);
+    // Who may not is not told what is wrong with a body.
+    let body = call.required_map().await;
+    let parts = body.iter().flat_map(|body| [body.get("labels"), body.get("data")]);
+    let parts = parts.flatten().filter_map(Value::as_object).flat_map(Object::keys);
     let desk = allowed_for(call, &parts.collect::<Vec<_>>())?;
+    let body = body?;
     let body = Body::new(&body, "update profile data request", &["labels", "data"])?;
     let part = |name: &str| -> Result<Option<Value>> {
         let Some(object) = body.object(name)? else { return Ok(None) };
