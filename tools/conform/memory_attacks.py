@@ -534,6 +534,58 @@ def long_notes(run):
     return found
 
 
+def long_texts(run):
+    """Aliases, settings, templates and tasks of long texts, looked at by many at once: all of it, or names alone."""
+    wire, found = run.wire(), Counter()
+
+    def begin(method, path, body):
+        answer = wire.ask(method, path, body)
+        found[(answer.status, answer.reason)] += 1
+
+    for name in ("attacked-a", "attacked-b", "attacked-c"):
+        begin("PUT", f"/{name}", {"settings": {"number_of_replicas": 0, "index.lifecycle.name": "n" * MIB}})
+    for number, routing in enumerate(("r" * MIB, "r" * MIB, "\u0001" * (MIB // 2), '"' * MIB)):
+        action = {"add": {"index": "attacked-a", "alias": f"attacked-{number}", "index_routing": routing}}
+        begin("POST", "/_aliases", {"actions": [action]})
+    noted = {f"cluster.metadata.attacked{number}": "v" * MIB for number in range(4)}
+    begin("PUT", "/_cluster/settings", {"persistent": noted})
+    patterns = [f"{number}{'p' * 200}" for number in range(5_000)]
+    begin("PUT", "/_template/attacked", {"index_patterns": patterns, "aliases": {f"attacked-{n}": {} for n in range(5_000)}})
+    begin("PUT", "/_component_template/attacked", {"template": {}})
+    mentions = {"index_patterns": ["attacked-none"], "composed_of": ["attacked"] * 50_000}
+    begin("PUT", f"/_index_template/attacked{'x' * 200}", mentions)
+    # They wait for their speed.
+    work = "/small/_update_by_query?wait_for_completion=false&requests_per_second=0.01&scroll_size=1"
+    headers = {"X-Opaque-Id": "o" * 8_000}
+    found += spread(run, [("POST", work, {"query": {"match_all": {}}}, "application/json", headers)] * 1_000, 8)
+    paths = (
+        "/_cat/aliases?h=a",
+        "/_cat/aliases?h=ri,routing.index,routingIndex&format=json",
+        "/_cat/aliases?format=cbor",
+        "/_alias",
+        "/_alias?filter_path=x",
+        "/_cat/templates?h=name",
+        "/_cat/templates",
+        "/_cat/component_templates?h=name",
+        "/_settings?include_defaults",
+        "/_all?filter_path=x",
+        "/_cluster/settings?include_defaults",
+        "/_cat/tasks?detailed&h=*",
+        "/_tasks?detailed",
+        "/_tasks?group_by=parents&filter_path=x",
+        "/_tasks?group_by=none&format=yaml",
+    )
+    for path in paths:
+        found += spread(run, [("GET", path)] * 24, 24)
+    found += spread(run, [("PUT", "/_cluster/settings", {"persistent": {"cluster.metadata.a": "1"}})] * 24, 24)
+    begin("POST", "/_tasks/_cancel", None)
+    begin("PUT", "/_cluster/settings", {"persistent": {"cluster.metadata.*": None}})
+    for path in ("/_template/attacked", f"/_index_template/attacked{'x' * 200}", "/_component_template/attacked"):
+        begin("DELETE", path, None)
+    wire.close()
+    return found
+
+
 def unread(run, requests):
     """Requests (body, times) one behind the other on each of 400 connections, in turns, which read nothing."""
     head = f"POST /big/_search HTTP/1.1\r\nHost: h\r\nAuthorization: {run.keys['attacker']}\r\nContent-Type: application/json\r\n"

@@ -539,6 +539,26 @@ mod tests {
         let told = taken(&table, "h=index,health", usize::MAX).expect("it has room");
         assert!((all..all + all / 10).contains(&told), "{told}");
         assert!(taken(&table, "h=index,health", all / 2).is_err());
+        // As JSON a cell is as long as its escapes, six bytes each, and is paid before it is written.
+        const CONTROL: &str = match std::str::from_utf8(&[1; 1_000]) {
+            Ok(text) => text,
+            Err(_) => "",
+        };
+        let json = |count: usize| {
+            let table =
+                Table { columns: columns(), rows: (0..count).map(|_| row(CONTROL)).collect() };
+            let (mut paid, mut body) = (0, Vec::new());
+            let take = &mut |bytes| {
+                paid += bytes;
+                if paid > 2 * STEP_BYTES { Err(Error::no_memory("cat", bytes, 0)) } else { Ok(()) }
+            };
+            let told = table.json(&wish("h=i,idx,index"), &mut Writer::new(&mut body), take);
+            (told.is_ok(), body.len())
+        };
+        let (fits, bytes) = json(1);
+        assert!(fits && bytes > 3 * 6 * CONTROL.len(), "{bytes}");
+        let (fits, bytes) = json(20);
+        assert!(!fits && bytes <= 2 * STEP_BYTES / MOVING, "{bytes}");
         // The last column is no wider than its cells.
         let told = taken(&table, "h=health,index&s=index", usize::MAX).expect("it has room");
         assert!(told < all / 10, "{told}");
