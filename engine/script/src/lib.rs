@@ -42,6 +42,7 @@ pub mod pattern;
 mod program;
 mod reach;
 mod regular;
+mod rewrite;
 pub mod show;
 pub mod types;
 pub mod vm;
