@@ -344,6 +344,15 @@ pub fn glob(pattern: &[u8], text: &[u8]) -> bool {
 /// Does `text` match a pattern in which `*` stands for any text, `?` for one character, and `\`
 /// takes the character behind it as it stands?
 pub fn wildcard(pattern: &str, text: &str) -> bool {
+    // Most that are held against each other differ before anything stands for something else.
+    let is_plain = |byte: u8| !matches!(byte, b'*' | b'?' | b'\\');
+    let mut both = pattern.bytes().zip(text.bytes());
+    if both
+        .find(|(one, other)| one != other || !is_plain(*one))
+        .is_some_and(|(one, _)| is_plain(one))
+    {
+        return false;
+    }
     match pattern.contains(['?', '\\']) {
         false => glob(pattern.as_bytes(), text.as_bytes()),
         true => Wildcard::new(pattern, false).matches(text),

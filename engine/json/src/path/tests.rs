@@ -1,5 +1,7 @@
 //! Stories of paths and what they choose.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const HEALTH: &str = r#"{"took":3,"_shards":{"total":1,"failed":0},"hits":{"total":{"value":2},"hits":[{"_id":"1","_source":{"a":1}},{"_id":"2","_source":{"a":2,"b":3}}]}}"#;
@@ -263,4 +265,12 @@ fn many_stars_in_many_fields_are_answered() {
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
     assert_eq!(source(&[], &patterns, &doc), doc);
     assert_eq!(source(&patterns, &[], &doc), "{}");
+}
+
+proptest! {
+    /// The quick look at where both begin tells no other truth.
+    #[test]
+    fn a_pattern_fits_what_its_automaton_fits(pattern in "[ab*?\\\\é]{0,6}", text in "[ab*?\\\\é]{0,6}") {
+        prop_assert_eq!(wildcard(&pattern, &text), Wildcard::new(&pattern, false).matches(&text));
+    }
 }
