@@ -40,6 +40,17 @@ pub struct Error {
 }
 
 impl Error {
+    /// About how many bytes of memory it takes, itself included.
+    pub fn held_bytes(&self) -> usize {
+        let meta = self.meta.iter().map(|(key, value)| key.len() + value.held_bytes());
+        let below = self.caused_by.as_deref().into_iter().chain(&self.root_causes);
+        let below = below.chain(self.failed_shards.iter().map(|failure| &failure.reason));
+        size_of::<Self>()
+            + self.reason.len()
+            + meta.sum::<usize>()
+            + below.map(Self::held_bytes).sum::<usize>()
+    }
+
     /// A failure of `kind` with `status`.
     pub fn new(status: u16, kind: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
         Self {

@@ -2,7 +2,7 @@
 //!
 //! A task lives on the core that does its work; its number tells which core that is, so nothing is
 //! shared: who asks for one task asks that core, who asks for all asks every core. What became of a
-//! task that nobody waited for is kept in memory, the newest [`KEPT_MAX`] of each core.
+//! task that nobody waited for is kept in memory, the newest [`KEPT_MAX`] of each core, of [`KEPT_BYTES_MAX`] together.
 //!
 //! Always true
 //! 1. A number is given once while the node runs: `number % cores` is the task's core.
@@ -30,6 +30,9 @@ use crate::ops::by_query::{ByQueryReply, Progress, Status};
 
 /// Results that a core keeps of tasks that are over.
 const KEPT_MAX: usize = 256;
+
+/// Bytes of all those: each may tell of a thousand documents that failed.
+const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// What a task is, from its beginning.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +85,25 @@ pub struct TaskState {
     pub row: TaskRow,
     /// `None` while it runs.
     pub outcome: Option<Result<Ended>>,
+}
+
+impl TaskState {
+    /// About how many bytes of memory it takes.
+    fn held_bytes(&self) -> usize {
+        let failed = match &self.outcome {
+            Some(Ok(Ended::Work(reply))) => {
+                let each = reply.failures.iter();
+                each.map(|failed| failed.index.len() + failed.id.len() + failed.cause.held_bytes())
+                    .sum()
+            }
+            Some(Ok(Ended::Shards(shards))) => {
+                shards.failures.iter().map(|failed| failed.reason.held_bytes()).sum()
+            }
+            Some(Err(error)) => error.held_bytes(),
+            None => 0,
+        };
+        size_of::<Self>() + self.row.spec.held_bytes() + failed
+    }
 }
 
 /// What a task that did its work answers.
@@ -182,6 +204,7 @@ pub(crate) struct Tasks {
     count: u64,
     running: Map<u64, Rc<TaskControl>>,
     kept: VecDeque<TaskState>,
+    kept_bytes: usize,
 }
 
 impl Tasks {
@@ -213,10 +236,15 @@ impl<E: Env> Running<E> {
     /// Ends the task and keeps what became of it for whoever asks.
     pub fn keep(self, ended: TaskState) {
         let mut tasks = self.core.tasks.borrow_mut();
-        if tasks.kept.len() == KEPT_MAX {
-            tasks.kept.pop_front();
-        }
+        tasks.kept_bytes += ended.held_bytes();
         tasks.kept.push_back(ended);
+        // The newest is kept, however much it tells.
+        while tasks.kept.len() > KEPT_MAX
+            || (tasks.kept_bytes > KEPT_BYTES_MAX && tasks.kept.len() > 1)
+        {
+            let oldest = tasks.kept.pop_front();
+            tasks.kept_bytes -= oldest.map_or(0, |oldest| oldest.held_bytes());
+        }
     }
 }
 

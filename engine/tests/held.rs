@@ -1,5 +1,5 @@
 //! Memory of the cluster state: what would pass its share is refused, and what is lost by that comes back with
-//! what is deleted.
+//! what is deleted. And of what became of tasks, as much as a core keeps.
 
 mod common;
 
@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::ops::IndicesOptions;
+use engine::task::{Ended, TaskSpec};
 use engine::{Config, Core, Error, Everything, start_all};
 use env::budget::Holder;
 use json::{Object, Value, json};
@@ -124,5 +125,32 @@ fn a_state_beyond_its_share_starts_and_says_so_and_grows_no_more() {
         assert_eq!((refused.status, &*refused.kind), (429, "circuit_breaking_exception"));
         delete(core, "i0").await;
         cores[0].stop().await;
+    });
+}
+
+/// What became of tasks was kept by their number alone: each told of a thousand documents that failed.
+#[test]
+fn what_became_of_tasks_is_forgotten_before_it_takes_much() {
+    let sim = Sim::new(3);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env, MEMORY).await;
+        let core = &cores[0];
+        let mut numbers = Vec::new();
+        for bytes in [100, 1_000_000, 1_000_000, 1_000_000, 100, 100, 2_000_000, 8_000_000] {
+            let task = core.begin_task(TaskSpec::default());
+            numbers.push(task.control().number());
+            let ended = task.ended(Err::<Ended, _>(Error::internal("x".repeat(bytes))));
+            task.keep(ended);
+            let mut kept = Vec::new();
+            for number in &numbers {
+                kept.push(core.task(*number).await.is_some());
+            }
+            match numbers.len() {
+                ..=6 => assert!(kept.iter().all(|kept| *kept), "{kept:?}"),
+                7 => assert_eq!(kept, [false, false, true, true, true, true, true]),
+                _ => assert_eq!(kept.iter().filter(|kept| **kept).count(), 1, "the newest alone"),
+            }
+        }
     });
 }
