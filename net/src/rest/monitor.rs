@@ -152,9 +152,7 @@ pub(super) async fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     const TARGETS: [&str; 4] = ["http", "ingest", "script", "thread_pool"];
     let asked = call.segment("target");
     let known = |part: &str| TARGETS.contains(&part) || part == "_all";
-    if let Some(unknown) = asked.split(',').find(|part| !known(part)) {
-        return Err(super::nodes::unknown(call, "target", unknown, &TARGETS));
-    }
+    super::nodes::all_known(call, "target", asked, known, &TARGETS)?;
     let all = asked.split(',').any(|part| part == "_all");
     if all && asked != "_all" {
         return Err(Error::illegal_argument(format!(

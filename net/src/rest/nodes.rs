@@ -3,7 +3,7 @@
 pub(super) mod stats;
 mod threads;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::ops::observe::NodeInfo;
 use engine::ops::stats::Stats;
@@ -127,11 +127,6 @@ pub(super) fn counts(writer: &mut Writer<'_>, count: u64) {
         .end_object();
 }
 
-/// A metric that is none, in Elasticsearch's words, with the near ones.
-pub(super) fn unknown_metric<E: Env>(call: &Call<'_, E>, metric: &str, known: &[&str]) -> Error {
-    unknown(call, "metric", metric, known)
-}
-
 /// Whether all metrics are asked for, which is said alone.
 pub(super) fn all_alone<E: Env>(call: &Call<'_, E>, metrics: &[&str]) -> Result<bool> {
     let all = metrics.contains(&"_all");
@@ -145,18 +140,22 @@ pub(super) fn all_alone<E: Env>(call: &Call<'_, E>, metrics: &[&str]) -> Result<
     Ok(all)
 }
 
-/// As [`unknown_metric`], of what else the path may choose.
-pub(super) fn unknown<E: Env>(
+/// The parts of a list that the path may not choose, in Elasticsearch's words, with the near ones; no error where all
+/// of them are known.
+pub(super) fn all_known<E: Env>(
     call: &Call<'_, E>,
     what: &str,
-    metric: &str,
-    known: &[&str],
-) -> Error {
-    let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path()).into_owned();
-    let near = crate::params::near(metric, known);
-    Error::illegal_argument(format!(
-        "request [{path}] contains unrecognized {what}: [{metric}]{near}"
-    ))
+    list: &str,
+    is_known: impl Fn(&str) -> bool,
+    offered: &[&str],
+) -> Result<()> {
+    let unknown: BTreeSet<&str> = list.split(',').filter(|part| !is_known(part)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path());
+    let unknown: Vec<&str> = unknown.into_iter().collect();
+    Err(crate::params::unrecognized(&path, what, &unknown, offered))
 }
 
 /// `GET /_nodes`, `/_nodes/{node_id|metric}`, `/_nodes/{node_id}/{metric}`.
@@ -509,10 +508,8 @@ const USAGE: [&str; 2] = ["rest_actions", "aggregations"];
 pub(super) fn usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/nodes/usage")?;
     let metrics = call.path.get("metric").unwrap_or("_all");
-    let unknown = metrics.split(',').find(|part| !USAGE.contains(part) && *part != "_all");
-    if let Some(unknown) = unknown {
-        return Err(unknown_metric(call, unknown, &USAGE));
-    }
+    let is_known = |part: &str| USAGE.contains(&part) || part == "_all";
+    all_known(call, "metric", metrics, is_known, &USAGE)?;
     let wants = |section: &str| metrics.split(',').any(|part| part == section || part == "_all");
     let info = &call.core.shared().config.info;
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"))?;

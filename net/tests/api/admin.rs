@@ -654,6 +654,18 @@ fn bad_requests_are_told_in_elasticsearchs_words() {
                 "400 illegal_argument_exception: request [/a/_stats/foo] contains unrecognized metric: [foo]",
             ),
             (
+                "GET",
+                "/_nodes/stats/os,foo,bar",
+                "",
+                "400 illegal_argument_exception: request [/_nodes/stats/os,foo,bar] contains unrecognized metrics: [bar], [foo]",
+            ),
+            (
+                "GET",
+                "/_nodes/stats/indices/foo,_all,docs",
+                "",
+                "400 illegal_argument_exception: request [/_nodes/stats/indices/foo,_all,docs] contains unrecognized index metrics: [_all], [foo]",
+            ),
+            (
                 "POST",
                 "/a/_disk_usage",
                 "",

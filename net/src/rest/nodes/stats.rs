@@ -10,7 +10,7 @@ use env::Env;
 use env::machine::{Cgroup, Pool, Sample, Volume};
 use json::Writer;
 
-use super::{all_alone, frame, host, is_chosen, pools_of, unknown_metric};
+use super::{all_alone, all_known, frame, host, is_chosen, pools_of};
 use crate::call::Call;
 use crate::render::stats::{FieldWish, Figures, SECTIONS, Sections, sections_with};
 use crate::render::units;
@@ -114,9 +114,7 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
     let parts: Vec<&str> = asked.split(',').collect();
     let all = all_alone(call, &parts)?;
     let known = |part: &str| METRICS.contains(&part) || part == "breakers" || part == "_all";
-    if let Some(unknown) = asked.split(',').find(|part| !known(part)) {
-        return Err(unknown_metric(call, unknown, &METRICS));
-    }
+    all_known(call, "metric", asked, known, &METRICS)?;
     let named = |metric: &str| {
         asked.split(',').any(|part| part == metric || (part == "breakers" && metric == "breaker"))
     };
@@ -138,16 +136,11 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
         }
         Some("_all") => Sections::ALL,
         Some(list) => {
-            let parts = || list.split(',');
-            // Among others it is a name like any other.
-            let found = match parts().find(|part| *part == "_all") {
-                Some(all) => Err(all),
-                None => Sections::of(parts()),
-            };
-            found.map_err(|unknown| {
-                let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
-                super::unknown(call, "index metric", unknown, &known)
-            })?
+            // Among others `_all` is a name like any other.
+            let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+            all_known(call, "index metric", list, |part| known.contains(&part), &known)?;
+            Sections::of(list.split(','))
+                .map_err(|unknown| Error::internal(format!("[{unknown}] is among those known")))?
         }
     };
     let asked = call.params.text("level").unwrap_or("node");
