@@ -172,11 +172,6 @@ impl Part {
         self.show(&mut object);
         Value::Object(object)
     }
-
-    /// Its mappings as they are shown.
-    pub fn shown_mappings(&self) -> Option<&Value> {
-        self.mappings.as_ref().map(untyped)
-    }
 }
 
 /// `{"name":{…}}`.

@@ -258,7 +258,7 @@ impl ComponentLine {
                 _ => 1,
             }
         }
-        let object = self.template.template.shown_mappings().and_then(Value::as_object);
+        let object = self.template.template.mappings.as_ref().and_then(Value::as_object);
         object.map_or(0, |object| object.values().map(count).sum::<u64>()).into()
     }
 
