@@ -147,6 +147,10 @@ impl Pattern {
         if self.text.starts_with('.') {
             return false;
         }
+        // One name: no automaton is needed to tell what it overlaps.
+        if !other.is_empty() && !other.contains(['*', '?', '\\']) {
+            return !other.starts_with('.') && self.fits(other);
+        }
         let effort = Effort::default();
         let plain = read(&format!("({})&([^.].*)", as_expression(other)), &effort);
         let Ok(plain) = plain else { return true };
@@ -339,6 +343,13 @@ mod tests {
             ("?kibana", "*kibana", true),
             ("?kibana", "*.kibana", false),
             ("", "*", false),
+            (".kibana*", ".kibana-1", false),
+            ("*", ".kibana", false),
+            ("/[.]?kibana/", ".kibana", false),
+            ("/[.]?kibana/", "kibana", true),
+            ("k?bana", "kibana", true),
+            ("kib", "kibana", false),
+            ("*", "", false),
         ] {
             assert_eq!(pattern(own).overlaps_plain(wanted), overlaps, "{own} overlaps {wanted}");
         }
