@@ -30,6 +30,10 @@ pub enum TermBlocks {
     Zstd,
 }
 
+/// A file takes at most one part in so many of its length beyond its end: room that it did not come to may have been
+/// touched by others before, and then it is memory like any other.
+const SPARE_PART: usize = 8;
+
 /// A segment that is being written.
 pub struct SegmentWriter {
     id: SegmentId,
@@ -133,6 +137,11 @@ impl SegmentWriter {
             (false, false) => footer::PLAIN_SEGMENT_VERSION,
         };
         footer::seal_segment(&mut self.file, version, self.id);
-        Ok(self.file)
+        let spare = self.file.capacity() - self.file.len();
+        match spare > self.file.len() / SPARE_PART {
+            false => Ok(self.file),
+            // Views keep a segment for long, and count its length alone.
+            true => Ok(self.file.as_slice().to_vec()),
+        }
     }
 }

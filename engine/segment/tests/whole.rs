@@ -11,7 +11,7 @@ use model::{Doc, doc, open, read, seal};
 use proptest::prelude::*;
 use segment::merge::merge;
 use segment::verify::verify;
-use segment::{Error, Live, Segment, View};
+use segment::{Error, Live, Segment, SegmentWriter, View};
 
 const NEW: SegmentId = SegmentId(99);
 
@@ -84,6 +84,20 @@ fn merging_merged_segments_gives_the_bytes_of_merging_all_at_once() {
             assert_eq!(bytes(&stepwise), bytes(&at_once), "{entry:?}");
         }
     }
+}
+
+#[test]
+fn a_file_keeps_no_room_that_it_does_not_need() {
+    let is_exact = |file: &Vec<u8>| file.capacity() <= file.len() + file.len() / 8;
+    let roomy = SegmentWriter::new(NEW, 0).with_room(1 << 20).seal().unwrap();
+    assert!(is_exact(&roomy), "{} for {}", roomy.capacity(), roomy.len());
+    let parts = [SegmentId(1), SegmentId(2)].map(|id| {
+        let file = seal(id, &docs(&[id.get() as u32]));
+        assert!(is_exact(&file), "{} for {}", file.capacity(), file.len());
+        (open(id, file), None)
+    });
+    let (merged, _) = merge(&parts, NEW, None, &mut go_on).unwrap();
+    assert!(is_exact(&merged), "{} for {}", merged.capacity(), merged.len());
 }
 
 #[test]

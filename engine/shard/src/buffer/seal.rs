@@ -112,7 +112,7 @@ pub(crate) fn seal(
     }
     let mut writer = SegmentWriter::new(id, renumbered.live_count);
     // What a buffer holds lies in its segment once or twice, and mostly packed. A long file that moves as it grows is
-    // there twice meanwhile; memory that it does not come to is never touched.
+    // there twice meanwhile; what it does not come to goes back at its end.
     let room = buffer.size_bytes() + buffer.size_bytes() / 2;
     if room >= ROOM_BYTES_MIN {
         writer = writer.with_room(room);
