@@ -26,7 +26,7 @@ use ring::digest;
 use crate::application;
 use crate::pattern::{Effort, Pattern, Wanted};
 use crate::privilege::{Kind, Lacking, granting};
-use crate::record::role::{IndexGrant, Name, OWN_KEYS, Role, is_restricted};
+use crate::record::role::{IndexGrant, Name, OWN_KEYS, Role, is_restricted, may_reach_restricted};
 use crate::state::State;
 use crate::template;
 
@@ -445,7 +445,8 @@ impl Access {
             // Patterns mean none of them, unless the request says that they do.
             return false;
         }
-        let restricted = restricted || is_inside;
+        // What lies in none of them is asked for as ever.
+        let restricted = is_inside || (restricted && may_reach_restricted(literal, is_one));
         self.layers.iter().all(|layer| {
             let mut lacking = Lacking::of(Kind::Index, privilege);
             let is_none = lacking.is_nothing();

@@ -37,6 +37,28 @@ fn superuser_may_do_everything_and_sees_everything() {
 }
 
 #[test]
+fn a_request_that_means_restricted_indices_is_answered_for_those_that_it_names() {
+    let access = access(vec![layer(vec![entry("logs-*", None, None), entry(".*", None, None)])]);
+    let effort = Effort::default();
+    for (pattern, has) in [
+        ("logs-1", true),
+        ("logs-*", true),
+        (".kibana*", true),
+        (".s*", false),
+        (".security-7", false),
+        (".security*", false),
+        (".*", false),
+        ("other", false),
+    ] {
+        assert_eq!(
+            access.has_index("read", &Wanted::new(pattern), true, &effort),
+            has,
+            "{pattern}"
+        );
+    }
+}
+
+#[test]
 fn what_no_role_grants_is_denied_in_elasticsearchs_words() {
     let access = access(vec![layer(vec![entry("logs-*", None, None)])]);
     assert!(access.cluster("cluster:monitor/health").is_ok());

@@ -11,8 +11,9 @@ use crate::password::PasswordHash;
 use crate::record::grant::{Grant, Meaning};
 use crate::record::key::{ApiKey, Creator, ServiceToken};
 use crate::record::proof::Proof;
-use crate::record::role::{Descriptor, IndexEntry, Name, Role, SUPERUSER};
+use crate::record::role::{ApplicationEntry, Descriptor, Name, Role, SUPERUSER};
 use crate::record::user::{Realm, User};
+use crate::record::{builtin, companion};
 use crate::state::State;
 
 /// By which kind of credential somebody came.
@@ -379,34 +380,20 @@ fn nameless(name: &str, full_name: Option<String>, metadata: Object) -> User {
 pub fn service_role(account: &str) -> Role {
     let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let descriptor = match account {
-        "elastic/kibana" => {
-            crate::record::builtin::role("kibana_system").map(|role| role.descriptor.clone())
-        }
+        "elastic/kibana" => builtin::role("kibana_system").map(|role| role.descriptor.clone()),
         "elastic/fleet-server" => Some(Descriptor {
             cluster: owned(&["monitor", "manage_own_api_key", "read_fleet_secrets"]),
-            indices: vec![
-                IndexEntry::plain(
-                    &["logs-*", "metrics-*", "traces-*", ".logs-endpoint.*"],
-                    &["write", "create_index", "auto_configure"],
-                ),
-                IndexEntry::plain(
-                    &[".fleet-*"],
-                    &["read", "write", "monitor", "create_index", "auto_configure", "maintenance"],
-                ),
-            ],
+            indices: companion::fleet(),
+            applications: vec![ApplicationEntry {
+                application: "kibana-*".to_owned(),
+                privileges: owned(&["reserved_fleet-setup"]),
+                resources: owned(&["*"]),
+            }],
             ..Descriptor::default()
         }),
         "elastic/enterprise-search-server" => Some(Descriptor {
-            cluster: owned(&["manage", "manage_security", "read_ccr", "cancel_task"]),
-            indices: vec![IndexEntry::plain(
-                &[
-                    "search-*",
-                    ".ent-search-*",
-                    ".monitoring-ent-search-*",
-                    "logs-enterprise_search*",
-                ],
-                &["manage", "read", "write"],
-            )],
+            cluster: owned(&["manage", "manage_security"]),
+            indices: companion::search(),
             ..Descriptor::default()
         }),
         _ => None,

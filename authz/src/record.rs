@@ -2,6 +2,7 @@
 
 pub mod builtin;
 pub mod client;
+pub mod companion;
 pub mod grant;
 pub mod key;
 pub mod profile;

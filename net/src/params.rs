@@ -139,7 +139,9 @@ impl Params {
     pub fn indices_options(&self, base: IndicesOptions) -> Result<IndicesOptions> {
         let mut options = base;
         let convert = |name: &str, default: bool| {
-            let Some(value) = self.text(name) else { return Ok(default) };
+            // Of these a name alone says nothing, as Elasticsearch reads them.
+            let given = self.text(name).filter(|value| !value.trim().is_empty());
+            let Some(value) = given else { return Ok(default) };
             flag(value).map_err(|cause| {
                 Error::illegal_argument(format!("Could not convert [{name}] to boolean"))
                     .caused_by(cause)

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use json::{Value, json};
 
+use super::companion;
 use super::role::{ApplicationEntry, Descriptor, IndexEntry, Role, SUPERUSER};
 
 /// Names of the built-in roles, sorted.
@@ -182,18 +183,7 @@ fn made(name: &str) -> Option<Role> {
                 "monitor_text_structure",
                 "cancel_task",
             ],
-            vec![
-                plain(&[".kibana*", ".reporting-*"], &["all"]),
-                plain(&[".monitoring-*"], &["read", "read_cross_cluster"]),
-                plain(
-                    &[".apm-*", ".fleet*", ".alerts*", ".internal.alerts*", ".lists*", ".items*"],
-                    &["all"],
-                ),
-                plain(
-                    &["apm-*", "logs-*", "metrics-*", "traces-*"],
-                    &["read", "view_index_metadata"],
-                ),
-            ],
+            companion::kibana(),
             vec![application("kibana-*", &["*"])],
             "Grants what the companion tool needs for itself.",
         ),

@@ -18,7 +18,20 @@ pub const OWN_KEYS: &str = "manage_own_api_key";
 /// Indices that a pattern reaches only where its entry says `allow_restricted_indices`: those of
 /// security, and that of tasks, whose failures hold values of the documents of others.
 pub fn is_restricted(index: &str) -> bool {
-    index.starts_with(".security") || index.starts_with(".tasks")
+    RESTRICTED.iter().any(|beginning| index.starts_with(beginning))
+}
+
+/// How the names of such indices begin.
+const RESTRICTED: [&str; 2] = [".security", ".tasks"];
+
+/// May a pattern that begins with this text, up to what stands for others, mean such an index? `is_whole`: nothing
+/// follows it.
+pub fn may_reach_restricted(literal: &str, is_whole: bool) -> bool {
+    // What these begin says nothing of the names that are meant.
+    literal.starts_with('/')
+        || literal.contains('\\')
+        || is_restricted(literal)
+        || (!is_whole && RESTRICTED.iter().any(|beginning| beginning.starts_with(literal)))
 }
 
 record! {
@@ -83,6 +96,22 @@ impl Default for Descriptor {
             description: None,
             beside: Object::new(),
         }
+    }
+}
+
+impl Descriptor {
+    /// Does it give nothing?
+    pub fn is_empty(&self) -> bool {
+        let is_nothing = |value: &Value| match value {
+            Value::Object(members) => members.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            value => *value == Value::Null,
+        };
+        self.cluster.is_empty()
+            && self.indices.is_empty()
+            && self.applications.is_empty()
+            && self.run_as.is_empty()
+            && self.beside.values().all(is_nothing)
     }
 }
 

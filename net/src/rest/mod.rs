@@ -66,13 +66,14 @@ pub use info::VERSION;
 pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // What names an index is asked for it by name, in words that tell it; items name their own. Patterns name none:
     // `_all` is refused as nothing is.
-    let is_pattern = |part: &str| part == "_all" || part.contains('*');
+    // An exclusion names none either.
+    let is_pattern = |part: &str| part == "_all" || part.contains('*') || part.starts_with('-');
     let index = call.path.get("index");
     let names_none =
         call.route.api.has_items() || index.is_none_or(|names| names.split(',').all(is_pattern));
     // Names that are not granted are passed over with those that are not there.
     let passes_over = call.route.api == Api::SearchShards
-        || call.params.text("ignore_unavailable").is_some_and(|said| said != "false");
+        || call.params.text("ignore_unavailable").is_some_and(|said| said.trim() == "true");
     if call.route.is_of_indices() && (names_none || passes_over) {
         call.gate.anywhere(call.route.privilege)?;
     }

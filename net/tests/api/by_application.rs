@@ -188,3 +188,55 @@ fn who_is_not_limited_may_ask_for_all_privileges() {
         assert_eq!(refused, "400 illegal_argument_exception: Unknown value for refresh: [bogus].");
     });
 }
+
+/// A key that may only make keys made one that managed the privileges of every application.
+#[test]
+fn a_key_of_a_key_gives_nothing_of_global_either() {
+    with_security(|mut client| async move {
+        elastic(&mut client).await;
+        let narrow = r#"{"name":"n","role_descriptors":{"n":{"cluster":["manage_own_api_key"]}}}"#;
+        let key = client.good("POST", "/_security/api_key", narrow).await;
+        let header = format!("ApiKey {}", at(&key, &["encoded"]).as_str().expect("a key"));
+        client.authorize(Some(&header));
+        for (descriptor, expected) in [
+            (r#"{"global":{"application":{"manage":{"applications":["*"]}}}}"#, 400),
+            (r#"{"global":{"profile":{"write":{"applications":["*"]}}}}"#, 400),
+            (r#"{"remote_indices":[{"clusters":["*"],"names":["*"],"privileges":["read"]}]}"#, 400),
+            (r#"{"cluster":["monitor"]}"#, 400),
+            (r#"{"cluster":[],"indices":[]}"#, 200),
+        ] {
+            let body = format!(r#"{{"name":"d","role_descriptors":{{"x":{descriptor}}}}}"#);
+            let found = status(&mut client, "POST", "/_security/api_key", &body).await;
+            assert_eq!(found, expected, "{descriptor}");
+        }
+    });
+}
+
+/// Who keeps the companion tool read the documents of all logs.
+#[test]
+fn the_companion_tool_reads_of_logs_what_is_its_own() {
+    with_security(|mut client| async move {
+        elastic(&mut client).await;
+        for index in ["logs-nginx.access-default", ".fleet-secrets-1", "logs-apm.error-default"] {
+            client.good("POST", &format!("/{index}/_create/1?refresh"), "{}").await;
+        }
+        sign_in(&mut client, "kibana_system", None).await;
+        for (method, target, expected) in [
+            ("GET", "/logs-nginx.access-default/_search", 403),
+            ("GET", "/.fleet-secrets-1/_doc/1", 403),
+            ("POST", "/.fleet-secrets-1/_doc", 201),
+            ("GET", "/logs-nginx.access-default/_mapping", 200),
+            ("GET", "/logs-apm.error-default/_search", 200),
+        ] {
+            let body = if method == "POST" { "{}" } else { "" };
+            assert_eq!(status(&mut client, method, target, body).await, expected, "{target}");
+        }
+        let held = client.good("GET", "/_security/user/_privileges", "").await;
+        let global = json::to_string(at(&held, &["global"]));
+        let expected = concat!(
+            r#"[{"application":{"manage":{"applications":["kibana-*"]}}},"#,
+            r#"{"profile":{"write":{"applications":["kibana*"]}}}]"#
+        );
+        assert_eq!(global, expected);
+    });
+}

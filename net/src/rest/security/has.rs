@@ -141,10 +141,25 @@ pub(super) fn privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             }
         }
     }
+    // One privilege an entry.
+    let mut global: Vec<Value> = Vec::new();
+    let given = roles.iter().filter_map(|role| role.descriptor.beside.get("global")?.as_object());
+    for (category, privileges) in given.flat_map(Object::iter) {
+        for (privilege, of) in privileges.as_object().into_iter().flat_map(Object::iter) {
+            let mut one = Object::new();
+            one.insert(privilege, of.clone());
+            let mut shown = Object::new();
+            shown.insert(category, Value::Object(one));
+            let shown = Value::Object(shown);
+            if !global.contains(&shown) {
+                global.push(shown);
+            }
+        }
+    }
     let list = |set: BTreeSet<String>| Value::from(set.into_iter().collect::<Vec<_>>());
     let answer = json!({
         "cluster": (list(cluster)),
-        "global": [],
+        "global": (Value::Array(global)),
         "indices": (Value::Array(indices)),
         "applications": (Value::Array(applications)),
         "run_as": (list(run_as)),

@@ -142,13 +142,7 @@ async fn make<E: Env>(
     let name = named(wish.name)?;
     let descriptors = wish.descriptors.unwrap_or_default();
     if matches!(owner.via(), Via::ApiKey(_)) {
-        let is_empty = |role: &Arc<Role>| {
-            let known = &role.descriptor;
-            known.cluster.is_empty()
-                && known.indices.is_empty()
-                && known.applications.is_empty()
-                && known.run_as.is_empty()
-        };
+        let is_empty = |role: &Arc<Role>| role.descriptor.is_empty();
         if descriptors.len() != 1 || !descriptors.iter().all(is_empty) {
             return Err(Error::illegal_argument(
                 "creating derived api keys requires an explicit role descriptor that is empty (has \

@@ -257,7 +257,8 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// A role template is a `template` of a script, whose output has a `format`.
 fn check_template<E: Env>(call: &Call<'_, E>, given: &Value) -> Result<()> {
     let body = Body::new(given, "role-mapping-template", &["template", "format"])?;
-    let bad = |why: String| Err(Error::parse(format!("[role-mapping-template] {why}")));
+    let failed = |why: String| Error::parse(format!("[role-mapping-template] {why}"));
+    let bad = |why: String| Err(failed(why));
     match body.text("format")? {
         None | Some("string" | "json") => {}
         Some(other) => return bad(format!("unsupported format [{other}]")),
@@ -265,7 +266,17 @@ fn check_template<E: Env>(call: &Call<'_, E>, given: &Value) -> Result<()> {
     let Some(template) = body.value("template") else {
         return bad("Required [template]".to_owned());
     };
-    let script = Script { lang: "mustache".to_owned(), ..Script::parse(template)? };
+    // A text is one of JSON: that of the script.
+    let read = match template {
+        Value::String(text) => json::parse(text.as_bytes())
+            .map_err(|error| failed(format!("failed to parse field [template]: {error}")))?,
+        _ => template.clone(),
+    };
+    match read.get("lang").and_then(Value::as_str) {
+        None | Some("mustache") => {}
+        Some(other) => return bad(format!("script_lang not supported [{other}]")),
+    }
+    let script = Script { lang: "mustache".to_owned(), ..Script::parse(&read)? };
     // That it can be rendered is all that is known before somebody signs in.
     let rendered = call.core.render_template(&script);
     rendered.map(drop).map_err(|error| Error::illegal_argument(error.reason.clone()))
