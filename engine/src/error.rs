@@ -39,6 +39,18 @@ pub struct Error {
     pub failed_shards: Vec<crate::ops::ShardFailure>,
 }
 
+/// Names of indices have at most 255 bytes, expressions are longer. Of one so long that no index has it its beginning is
+/// told: an error holds it several times, and each item of a request may have one.
+pub(crate) fn name_shown(name: &str) -> Cow<'_, str> {
+    match name.len() > NAME_BYTES_MAX {
+        false => Cow::Borrowed(name),
+        true => Cow::Owned(format!("{}...", &name[..name.floor_char_boundary(NAME_BYTES_MAX)])),
+    }
+}
+
+/// See [`name_shown`].
+const NAME_BYTES_MAX: usize = 4_000;
+
 impl Error {
     /// About how many bytes of memory it takes, itself included.
     pub fn held_bytes(&self) -> usize {
@@ -86,6 +98,7 @@ impl Error {
     /// 404 for a name that no index or alias bears; `resource_type` is `index_or_alias` for most
     /// calls, `index_expression` for those on one document.
     pub fn index_not_found(name: &str, resource_type: &'static str) -> Self {
+        let name = &*name_shown(name);
         Self::new(404, "index_not_found_exception", format!("no such index [{name}]"))
             .with("resource.type", resource_type)
             .with("resource.id", name)

@@ -34,7 +34,7 @@ fn get(index: &str, id: &str) -> GetRequest {
         version: None,
         version_type: VersionType::Internal,
         source: SourceFilter::default(),
-        stored_fields: Vec::new(),
+        stored_fields: Arc::default(),
     }
 }
 

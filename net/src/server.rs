@@ -5,6 +5,7 @@
 //! is filtered, laid out and packed as asked. Every answer, also a refusal, goes the last part.
 
 mod body;
+mod repeated;
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -564,7 +565,8 @@ impl<E: Env> Inner<E> {
         params.check(&String::from_utf8_lossy(target.path()), route.params, of_path, has_body)?;
         self.router.complete(route, &mut path, &params);
         let body = self.plain_body(head, body, &mut memory).await?;
-        let room = self.room_to_read(route.family(), &body, &mut memory).await?;
+        let repeated = repeated::bytes_each(route.api, &path, &params);
+        let reading = (route.family(), repeated);
         let body = match media::encoding_of(head, &body)? {
             Ok(Encoding::Json) => body,
             Ok(Encoding::Yaml | Encoding::Cbor) if route.api.takes_lines() => {
@@ -583,6 +585,8 @@ impl<E: Env> Inner<E> {
                 return Ok(reply);
             }
         };
+        // How many values there are its JSON tells, whatever it came as.
+        let room = self.room_to_read(reading, &body, &mut memory).await?;
         if !body.is_empty() && !route.api.takes_body() {
             let (method, path) = (head.method_text(), String::from_utf8_lossy(target.path()));
             return Err(Error::illegal_argument(format!(

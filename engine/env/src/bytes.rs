@@ -15,6 +15,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::budget::Taken;
+
 /// A range of bytes kept alive by a counted owner; cloning copies no byte, any thread may read.
 #[derive(Clone)]
 pub struct Bytes {
@@ -33,6 +35,18 @@ unsafe impl Send for Bytes {}
 // SAFETY: as above.
 unsafe impl Sync for Bytes {}
 
+/// Bytes, and what is taken for them.
+struct Counted<T> {
+    owner: T,
+    _taken: Taken,
+}
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Counted<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.owner.as_ref()
+    }
+}
+
 impl Bytes {
     /// All bytes of `owner`.
     pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
@@ -40,6 +54,11 @@ impl Bytes {
         let bytes: &[u8] = (*owner).as_ref();
         let (start, len) = (bytes.as_ptr(), bytes.len());
         Self { start, len, _owner: owner }
+    }
+
+    /// All bytes of `owner`, for which so much memory is taken until the last of them goes.
+    pub fn counted(owner: impl AsRef<[u8]> + Send + Sync + 'static, taken: Taken) -> Self {
+        Self::from_owner(Counted { owner, _taken: taken })
     }
 
     /// No bytes.

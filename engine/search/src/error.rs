@@ -108,6 +108,9 @@ impl Kind {
     }
 }
 
+/// Of a longer reason so much is told: each shard has one of its own, and often it quotes what was asked for.
+const REASON_BYTES_MAX: usize = 4_000;
+
 /// One failure, with the failure below it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
@@ -126,7 +129,16 @@ pub struct Error {
 impl Error {
     /// A failure that carries no place.
     pub fn new(kind: Kind, reason: impl Into<String>) -> Self {
-        Self { kind, reason: reason.into(), place: None, cause: None, script: None }
+        let mut reason = reason.into();
+        // What a request as a whole is told of is told once.
+        if reason.len() > REASON_BYTES_MAX
+            && !matches!(kind, Kind::Validation | Kind::QueryValidation)
+        {
+            reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
+            reason.push_str("...");
+            reason.shrink_to_fit();
+        }
+        Self { kind, reason, place: None, cause: None, script: None }
     }
 
     /// `parsing_exception` at `place`.
@@ -221,6 +233,10 @@ mod tests {
         let inner = Error::number("abc");
         let outer = inner.clone().create_query();
         assert_eq!(outer.reason, "failed to create query: For input string: \"abc\"");
+        let long = Error::number(&"é".repeat(1 << 20)).create_query();
+        let below = long.cause.expect("a cause");
+        assert!(below.reason.ends_with("éé...") && below.reason.len() <= REASON_BYTES_MAX + 3);
+        assert!(long.reason.len() <= REASON_BYTES_MAX + 3 && long.reason.capacity() < 5_000);
         assert_eq!(outer.cause.as_deref(), Some(&inner));
         assert_eq!(outer.clone().create_query(), outer);
     }

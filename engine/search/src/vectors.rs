@@ -33,7 +33,7 @@ const STEP_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Fields by name or pattern; absent: those with vectors in the mapping.
-    pub fields: Option<Vec<String>>,
+    pub fields: Option<Arc<[String]>>,
     /// Where terms stand in the text.
     pub offsets: bool,
     /// Where terms stand among others.
@@ -192,7 +192,7 @@ pub fn vectors(
     let mut wanted: BTreeMap<Arc<str>, Arc<Field>> = BTreeMap::new();
     match &request.fields {
         Some(names) => {
-            for name in names {
+            for name in &**names {
                 wanted.extend(mapping.expand_names(name));
             }
         }

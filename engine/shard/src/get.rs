@@ -27,18 +27,6 @@ const READ_HERE_BYTES_MAX: u64 = 512 << 10;
 /// Shorter ones are not counted: as many as one request reads at the same time are no burden.
 const UNCOUNTED_BYTES_MAX: u64 = 32 << 10;
 
-/// The text of a document, and the memory that is counted for it.
-struct Counted {
-    text: Vec<u8>,
-    _taken: Taken,
-}
-
-impl AsRef<[u8]> for Counted {
-    fn as_ref(&self) -> &[u8] {
-        &self.text
-    }
-}
-
 /// A document that was found.
 enum Spot {
     /// In a buffer, where all of it is at hand.
@@ -198,7 +186,7 @@ fn counted(text: Vec<u8>, taken: Option<Taken>) -> Bytes {
     match taken {
         Some(mut taken) => {
             taken.shrink_to(text.capacity());
-            Bytes::from_owner(Counted { text, _taken: taken })
+            Bytes::counted(text, taken)
         }
         None => Bytes::from(text),
     }

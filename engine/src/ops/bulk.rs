@@ -92,6 +92,9 @@ impl Answer {
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;
 
+/// How often the source that an update brings is there until it is sent: by itself, and in an answer that grows.
+const SOURCE_COPIES: usize = 3;
+
 /// A bulk request.
 #[derive(Clone, Debug)]
 pub struct BulkRequest {
@@ -421,6 +424,10 @@ impl<E: Env> Core<E> {
                             Some((source, filter)) => self.chosen(source, filter).await,
                             None => Ok(None),
                         };
+                        let source = source.map(|source| match items.len() {
+                            1 => source,
+                            _ => source.and_then(|source| self.paid_source(source)),
+                        });
                         source.map(|source| written(&group.index, id, done, source, forced_refresh))
                     }
                     (Err(WriteError::NeedsFields(delta)), None) => {
@@ -441,6 +448,13 @@ impl<E: Env> Core<E> {
             rests.extend(rest);
         }
         rests
+    }
+
+    /// A source that is there until all items are answered, and in the answer, with memory for that; none where there is
+    /// no memory: what was written is told in any case.
+    fn paid_source(&self, source: Bytes) -> Option<Bytes> {
+        let taken = self.lease.take(source.len().saturating_mul(SOURCE_COPIES))?;
+        Some(Bytes::counted(source, taken))
     }
 
     /// An id as Elasticsearch makes them: 20 characters of URL-safe base64 over 15 bytes, time

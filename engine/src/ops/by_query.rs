@@ -5,7 +5,8 @@
 //! as it was found: what changed in between is a version conflict.
 //!
 //! Always true
-//! 1. One batch is written before the next one is read, so memory holds one batch a slice.
+//! 1. One batch is written before the next one is read, so memory holds one batch a slice. A large one is written
+//!    piece by piece: what its documents become, and what is wrong with them, is there of one piece at a time.
 //! 2. Between batches the work looks whether it is to end, and waits as its speed says.
 //!
 //! Not here: reading the request (`net/rest/by_query`), the list of tasks (`task`).
@@ -23,7 +24,7 @@ use search::request::{SearchRequest, Tiebreak, TrackTotal};
 
 use super::context::HeldShard;
 use super::deprecated;
-use super::document::{VersionType, WriteItem};
+use super::document::VersionType;
 use super::script::Script;
 use super::search::{SEARCH, SearchCall};
 use super::sliced::{By, sliced};
@@ -38,13 +39,16 @@ use crate::task::TaskControl;
 mod batch;
 mod scripted;
 
-use batch::item;
+use batch::{Piece, item};
 
 /// Slices that `auto` makes at most.
 const SLICES_AUTO_MAX: u32 = 20;
 
 /// Failures that are kept of one request.
 const FAILURES_MAX: usize = 1_000;
+
+/// And bytes of those of each of its slices; one is kept in any case.
+const FAILURES_BYTES_MAX: usize = 1 << 20;
 
 /// What is done with the documents that are found.
 #[derive(Clone, Debug)]
@@ -173,6 +177,19 @@ pub struct Failure {
     pub cause: Error,
 }
 
+impl Done {
+    /// Keeps one more, unless there are many.
+    fn failed(&mut self, index: String, id: Option<String>, cause: Error) {
+        let id = id.unwrap_or_default();
+        let bytes = index.len() + id.len() + cause.held_bytes();
+        let (count, held) = (self.failures.len(), self.failures_bytes);
+        if count == 0 || (count < FAILURES_MAX && held + bytes <= FAILURES_BYTES_MAX) {
+            self.failures_bytes += bytes;
+            self.failures.push(Failure { index, id, cause });
+        }
+    }
+}
+
 /// What became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByQueryReply {
@@ -265,6 +282,8 @@ struct Part<'a> {
 #[derive(Default)]
 struct Done {
     failures: Vec<Failure>,
+    /// About what they take.
+    failures_bytes: usize,
     timed_out: bool,
     touched: BTreeSet<String>,
 }
@@ -500,14 +519,19 @@ impl<E: Env> Core<E> {
             }
             let (count, is_last) = (hits.len() as u64, (hits.len() as u64) < size);
             part.progress.count(|status| status.batches += 1);
-            let mut items: Vec<WriteItem> = Vec::with_capacity(hits.len());
+            let mut piece = Piece::default();
             for hit in hits {
-                match &part.program {
-                    None => items.extend(item(part.call, hit)),
-                    Some(program) => items.extend(self.scripted_item(part, program, hit).await?),
+                piece.take(match &part.program {
+                    None => item(part.call, hit),
+                    Some(program) => self.scripted_item(part, program, hit).await?,
+                });
+                // Copies that lack are waited for once.
+                if piece.is_full() && part.call.lacking.is_none() {
+                    let items = std::mem::take(&mut piece).items;
+                    self.write_piece((part, control), items, &mut done).await;
                 }
             }
-            self.write_batch((part, control), items, &mut done).await;
+            self.write_piece((part, control), piece.items, &mut done).await;
             left = left.map(|left| left.saturating_sub(count));
             if !done.failures.is_empty() || done.timed_out || is_last || left == Some(0) {
                 return Ok(done);

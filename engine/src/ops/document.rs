@@ -234,7 +234,7 @@ pub struct GetRequest {
     /// What of the source is wanted.
     pub source: SourceFilter,
     /// Fields with `store` that are wanted.
-    pub stored_fields: Vec<String>,
+    pub stored_fields: Arc<[String]>,
 }
 
 impl Default for GetRequest {
@@ -249,20 +249,20 @@ impl Default for GetRequest {
             version: None,
             version_type: VersionType::Internal,
             source: SourceFilter::default(),
-            stored_fields: Vec::new(),
+            stored_fields: Arc::default(),
         }
     }
 }
 
-/// `_source`, `_source_includes`, `_source_excludes`.
+/// `_source`, `_source_includes`, `_source_excludes`. The lists are there once for all items that want the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceFilter {
     /// False: no source at all.
     pub disabled: bool,
     /// Paths to keep; empty keeps all.
-    pub includes: Vec<String>,
+    pub includes: Arc<[String]>,
     /// Paths to drop.
-    pub excludes: Vec<String>,
+    pub excludes: Arc<[String]>,
 }
 
 impl SourceFilter {

@@ -405,7 +405,7 @@ fn shown_to(kind: &Limits, index: &Index, mut found: shard::Found) -> shard::Fou
 }
 
 fn present(found: shard::Found, index: &Index, request: &GetRequest) -> Result<Found> {
-    let fields = match request.stored_fields.as_slice() {
+    let fields = match &*request.stored_fields {
         [] => Vec::new(),
         names => {
             let stored = found.stored.as_ref().unwrap_or(&found.source);

@@ -133,7 +133,7 @@ pub(super) fn get(index: &str, id: &str, routing: Option<String>) -> GetRequest 
         refresh: false,
         version: None,
         version_type: VersionType::Internal,
-        stored_fields: Vec::new(),
+        stored_fields: Arc::default(),
         source: SourceFilter::default(),
     }
 }

@@ -109,7 +109,7 @@ impl<E: Env> Core<E> {
         let mut request = call.request.clone();
         if call.artificial.is_some() && request.fields.is_none() {
             // Nothing is kept of a document that is not stored: all of its text is shown.
-            request.fields = Some(vec!["*".to_owned()]);
+            request.fields = Some([String::from("*")].into());
         }
         // They would count documents that the caller does not see.
         request.counted = limits.each().iter().all(|kind| kind.filter.is_none());

@@ -97,16 +97,19 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut body = Vec::with_capacity(64 + count.min(SAMPLE_ITEMS) * 200);
     let mut writer = json::Writer::new(&mut body);
     render::begin_bulk(&mut writer, &reply);
+    // What was taken for sources is given back once all of them are written.
+    let mut sources = Vec::new();
     for (at, item) in std::mem::take(&mut reply.items).into_iter().enumerate() {
         if at == SAMPLE_ITEMS {
             // The rest is most likely as long, and an eighth for what differs.
             let each = writer.written().len() / at + 1;
-            writer.reserve((count - at) * (each + each / 8));
+            writer.reserve(((count - at) * (each + each / 8)).min(RESERVE_BYTES_MAX));
         }
         if let Err(error) = &item.result {
             call.told.borrow_mut().failed(error);
         }
         render::bulk_item(&mut writer, &item, call.trace);
+        sources.extend(item.result.ok().and_then(|written| written.source));
         spawn.yield_at(at).await;
     }
     render::end_bulk(&mut writer);
@@ -145,6 +148,9 @@ async fn refuse_without_copies<E: Env>(
     }
     Ok(waits)
 }
+
+/// Longer answers grow as they come: what was reserved counts until they are sent.
+const RESERVE_BYTES_MAX: usize = 16 << 20;
 
 /// Items by whose answers the length of all of them is guessed.
 const SAMPLE_ITEMS: usize = 256;

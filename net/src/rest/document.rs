@@ -1,5 +1,7 @@
 //! One document: index, create, get, exists, its source alone, delete.
 
+use std::sync::Arc;
+
 use engine::index::preference::Preference;
 use engine::ops::Refresh;
 use engine::ops::document::{
@@ -179,8 +181,8 @@ fn get_request<E: Env>(call: &Call<'_, E>) -> Result<GetRequest> {
 }
 
 /// `stored_fields`, without the names of what is always told.
-pub(super) fn stored_fields<E: Env>(call: &Call<'_, E>) -> Vec<String> {
-    call.params.list("stored_fields")
+pub(super) fn stored_fields<E: Env>(call: &Call<'_, E>) -> Arc<[String]> {
+    call.params.list("stored_fields").into()
 }
 
 /// `_source`, `_source_includes`, `_source_excludes` of the query.
@@ -190,12 +192,12 @@ pub(super) fn source_filter<E: Env>(call: &Call<'_, E>) -> Result<SourceFilter> 
         None | Some("true" | "") => {}
         // What paths are named beside it says nothing then.
         Some("false") => filter.disabled = true,
-        Some(_) => filter.includes = call.params.list("_source"),
+        Some(_) => filter.includes = call.params.list("_source").into(),
     }
     if call.params.text("_source_includes").is_some() {
-        filter.includes = call.params.list("_source_includes");
+        filter.includes = call.params.list("_source_includes").into();
     }
-    filter.excludes = call.params.list("_source_excludes");
+    filter.excludes = call.params.list("_source_excludes").into();
     // Whoever names stored fields, and nothing of the source, wants these alone.
     if !names_source(call) && call.params.text("stored_fields").is_some() {
         filter.disabled = !stored_fields(call).iter().any(|name| name == "_source");
@@ -241,13 +243,13 @@ pub(super) fn source_of_body(value: &Value) -> Result<SourceFilter> {
     let mut filter = SourceFilter::default();
     match value {
         Value::Bool(wanted) => filter.disabled = !wanted,
-        Value::String(pattern) => filter.includes.push(pattern.clone()),
-        Value::Array(_) => filter.includes = patterns(value)?,
+        Value::String(pattern) => filter.includes = [pattern.clone()].into(),
+        Value::Array(_) => filter.includes = patterns(value)?.into(),
         Value::Object(object) => {
             for (key, value) in object.iter() {
                 match key {
-                    "includes" | "include" => filter.includes = patterns(value)?,
-                    "excludes" | "exclude" => filter.excludes = patterns(value)?,
+                    "includes" | "include" => filter.includes = patterns(value)?.into(),
+                    "excludes" | "exclude" => filter.excludes = patterns(value)?.into(),
                     other => {
                         return Err(Error::parse(format!(
                             "source definition may not contain [{other}]"

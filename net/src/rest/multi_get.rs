@@ -139,7 +139,7 @@ fn one(item: &Object, defaults: &GetRequest) -> Result<GetRequest> {
             "version_type" => request.version_type = version_type(Some(&text()?))?,
             "stored_fields" => {
                 request.stored_fields = match value {
-                    Value::String(name) => vec![name.clone()],
+                    Value::String(name) => [name.clone()].into(),
                     Value::Array(names) => {
                         names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
                     }
@@ -186,7 +186,7 @@ mod tests {
             version: None,
             version_type: VersionType::Internal,
             source: SourceFilter::default(),
-            stored_fields: Vec::new(),
+            stored_fields: Arc::default(),
         }
     }
 
@@ -203,8 +203,8 @@ mod tests {
         let names: Vec<(&str, &str)> =
             asked.iter().map(|one| (one.index.as_str(), one.id.as_str())).collect();
         assert_eq!(names, [("i", "1"), ("j", "2"), ("i", "3"), ("i", "4")]);
-        assert_eq!(asked[1].source.includes, ["a"]);
-        assert_eq!(asked[2].source.excludes, ["b"]);
+        assert_eq!(*asked[1].source.includes, ["a"]);
+        assert_eq!(*asked[2].source.excludes, ["b"]);
         assert!(asked[3].source.disabled);
         assert_eq!(ask(r#"{"ids":["a",5]}"#).expect("good").len(), 2);
     }

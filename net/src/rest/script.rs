@@ -231,6 +231,9 @@ async fn made<E: Env>(
 ) -> Result<Bytes> {
     call.core.check_reach(call.gate, None, search).await?;
     let body = template.render(call)?;
+    // It is there until all searches of the request are done.
+    let taken = call.core.room("template", body.len())?;
+    let body = Bytes::counted(body, taken);
     let search = SearchCall { body: body.clone(), ..search.clone() };
     call.core.check_search(&search).await?;
     Ok(body)

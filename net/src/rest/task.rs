@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::ops::Refresh;
@@ -221,7 +222,7 @@ async fn stored<E: Env>(call: &Call<'_, E>, id: &str) -> Option<Bytes> {
         version: None,
         version_type: VersionType::Internal,
         source: SourceFilter::default(),
-        stored_fields: Vec::new(),
+        stored_fields: Arc::default(),
     };
     call.core.get(&Everything, &request).await.ok()?.found?.source
 }

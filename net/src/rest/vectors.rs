@@ -1,5 +1,7 @@
 //! `_termvectors` and `_mtermvectors`.
 
+use std::sync::Arc;
+
 use engine::ops::document::GetRequest;
 use engine::ops::vectors::{VectorsCall, VectorsReply};
 use engine::{Error, Result};
@@ -164,7 +166,7 @@ fn defaults<E: Env>(call: &Call<'_, E>) -> Result<VectorsCall> {
             version: params.long("version")?,
             version_type: version_type(params.text("version_type"))?,
             source: source_filter(call)?,
-            stored_fields: Vec::new(),
+            stored_fields: Arc::default(),
         },
         artificial: None,
         request: Request {

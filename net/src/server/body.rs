@@ -195,10 +195,11 @@ impl<E: Env> Inner<E> {
     /// Memory for what a body becomes when it is read, and until it is answered: three thousand clauses of 57 KB are
     /// megabytes, and hundreds of them wait beside each other. What the shards
     /// will need for a bulk is taken with it, and given: many that come together would else all be read, and then
-    /// all be refused. One that is alone need not have that before.
+    /// all be refused. One that is alone need not have that before. `repeated_bytes` is what each value takes because of
+    /// the line of its request.
     pub(super) async fn room_to_read(
         &self,
-        family: usize,
+        (family, repeated_bytes): (usize, usize),
         body: &Bytes,
         memory: &mut Option<Memory>,
     ) -> Result<Option<Taken>> {
@@ -206,10 +207,11 @@ impl<E: Env> Inner<E> {
             "bulk" | "document" => (DOCUMENT_VALUE_BYTES, COUNTED_BYTES_MIN),
             _ => (TREE_VALUE_BYTES, SMALL_BYTES_MAX),
         };
-        if body.len() < free_bytes {
+        if body.len() < free_bytes && repeated_bytes == 0 {
             return Ok(None);
         }
         let values = self.count(body, |byte| matches!(byte, b',' | b':' | b'[' | b'{')).await;
+        let value_bytes = value_bytes + repeated_bytes;
         let bytes = body.len().saturating_add(values.saturating_mul(value_bytes));
         let Some(own) = memory.as_mut().filter(|own| own.may_grow(bytes)) else {
             return self.grow(memory, bytes).await.map(|()| None);

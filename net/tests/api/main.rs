@@ -66,6 +66,7 @@ mod meant;
 mod meanwhile;
 mod misnamed;
 mod moved;
+mod multiplied;
 mod narrowed;
 mod nested_sort;
 mod outdated;

@@ -9,7 +9,7 @@ use base::ShardId;
 use env::{Bytes, Clock, Env};
 use search::result::Hit;
 
-use super::{ByQueryCall, Done, FAILURES_MAX, Failure, Lacking, Part, Routing, Work};
+use super::{ByQueryCall, Done, FAILURES_MAX, Lacking, Part, Routing, Work};
 use crate::core::Core;
 use crate::host::call::ShardCall;
 use crate::ops::Refresh;
@@ -24,9 +24,43 @@ const RETRY_WAIT: Duration = Duration::from_millis(500);
 /// So often somebody who waits looks whether the task is to end.
 const NAP: Duration = Duration::from_secs(1);
 
+/// Documents that are written together, at most.
+const PIECE_ITEMS: usize = 1_000;
+
+/// And bytes of them.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// How often names are there while they are written: with those that are tried again, and in what is said of them.
+const TEXT_COPIES: usize = 4;
+
+/// Documents of a batch that are to be written together.
+#[derive(Default)]
+pub(super) struct Piece {
+    /// In the order in which they were found.
+    pub(super) items: Vec<WriteItem>,
+    bytes: usize,
+}
+
+impl Piece {
+    /// With one more, where there is one.
+    pub(super) fn take(&mut self, item: Option<WriteItem>) {
+        if let Some(item) = item {
+            let texts = [Some(&item.index), item.id.as_ref(), item.routing.as_ref()];
+            let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+            self.bytes += item.source.len() + texts * TEXT_COPIES;
+            self.items.push(item);
+        }
+    }
+
+    /// No more is to come.
+    pub(super) fn is_full(&self) -> bool {
+        self.items.len() >= PIECE_ITEMS || self.bytes >= PIECE_BYTES
+    }
+}
+
 impl<E: Env> Core<E> {
-    /// Writes one batch; what was rejected is tried again for a while.
-    pub(super) async fn write_batch(
+    /// Writes some of a batch; what was rejected is tried again for a while.
+    pub(super) async fn write_piece(
         self: &Rc<Self>,
         (part, control): (&Part<'_>, &TaskControl),
         items: Vec<WriteItem>,
@@ -74,8 +108,7 @@ impl<E: Env> Core<E> {
                 Err(denied) => denied,
             };
             waits |= cause.status != 403;
-            let id = item.id.unwrap_or_default();
-            done.failures.push(Failure { index: item.index, id, cause });
+            done.failed(item.index, item.id, cause);
         }
         let end = self.env.clock().monotonic() + lacking.wait;
         while waits && control.cancelled().is_none() {
@@ -201,9 +234,8 @@ fn note(part: &Part<'_>, outcome: BulkOutcome, done: &mut Done) {
             if is_conflict {
                 part.progress.count(|status| status.version_conflicts += 1);
             }
-            if !(is_conflict && part.call.proceed) && done.failures.len() < FAILURES_MAX {
-                let id = outcome.id.unwrap_or_default();
-                done.failures.push(Failure { index: outcome.index, id, cause });
+            if !(is_conflict && part.call.proceed) {
+                done.failed(outcome.index, outcome.id, cause);
             }
         }
     }

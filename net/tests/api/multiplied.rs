@@ -1,0 +1,116 @@
+//! What is said once and is there many times: names of the path for each item, reasons for each shard, documents that
+//! a script grows, sources that answers bring.
+
+use json::Value;
+
+use crate::place::{Client, at, with_memory, with_node};
+
+const MIB: usize = 1 << 20;
+
+async fn status(client: &mut Client, target: &str, body: &str) -> u16 {
+    client.call("POST", target, body).await.status
+}
+
+/// One read of 97 KB took a gigabyte.
+#[test]
+fn a_long_name_of_the_path_counts_for_each_item() {
+    with_memory(128 * MIB, |mut client, _| async move {
+        client.good("PUT", "/n/_doc/1", "{}").await;
+        let ids = format!(r#"{{"ids":["1"{}]}}"#, r#","1""#.repeat(7_999));
+        let bulk = "{\"index\":{}}\n{}\n".repeat(8_000);
+        let searches = "{}\n{}\n".repeat(8_000);
+        let long = "a".repeat(3_800);
+        for (target, body) in [
+            (format!("/{long}/_mget"), &ids),
+            (format!("/n/_mget?routing={long}"), &ids),
+            (format!("/{long}/_bulk"), &bulk),
+            (format!("/n/_bulk?routing={long}"), &bulk),
+            (format!("/n/_bulk?pipeline={long}"), &bulk),
+            (format!("/{long}/_msearch"), &searches),
+        ] {
+            assert_eq!(status(&mut client, &target, body).await, 429, "{}", &target[..20]);
+        }
+        // The same with names as they are, and lists that all items share.
+        let list = "p,".repeat(1_800);
+        for (target, body) in [
+            ("/n/_mget".to_owned(), &ids),
+            (format!("/n/_mget?_source={list}"), &ids),
+            ("/n/_bulk".to_owned(), &bulk),
+        ] {
+            assert_eq!(status(&mut client, &target, body).await, 200, "{}", &target[..8]);
+        }
+    });
+}
+
+/// A search of 2 MB over a hundred indices took a gigabyte and a half to say a hundred times what it had asked.
+#[test]
+fn a_reason_is_told_to_its_four_thousandth_byte() {
+    with_node(|mut client| async move {
+        for index in ["fa", "fb"] {
+            let mapping = r#"{"mappings":{"properties":{"n":{"type":"long"}}}}"#;
+            client.good("PUT", &format!("/{index}"), mapping).await;
+        }
+        let body = format!(r#"{{"query":{{"term":{{"n":"{}"}}}}}}"#, "x".repeat(MIB));
+        let answer = client.call("POST", "/f*/_search", &body).await;
+        assert_eq!(answer.status, 400);
+        let text = answer.text();
+        assert!(text.contains("For input string: \\\"xxx") && text.contains("x..."), "{text:.200}");
+        assert!(text.len() < 40_000, "{}", text.len());
+    });
+}
+
+/// Ten thousand documents of one batch were grown before the first of them was written.
+#[test]
+fn a_batch_is_written_piece_by_piece() {
+    with_memory(128 * MIB, |mut client, _| async move {
+        let docs: String = (0..2_500)
+            .map(|n| format!("{{\"index\":{{\"_id\":\"{n}\"}}}}\n{{\"a\":1}}\n"))
+            .collect();
+        client.good("POST", "/sc/_bulk?refresh=true&filter_path=errors", &docs).await;
+        let grows = format!(
+            r#"{{"script":{{"source":"ctx._source.b=params.p","params":{{"p":"{}"}}}},"max_docs":1500}}"#,
+            "y".repeat(20_000)
+        );
+        let mapping = r#"{"properties":{"b":{"type":"keyword","index":false,"doc_values":false}}}"#;
+        client.good("PUT", "/sc/_mapping", mapping).await;
+        let told =
+            client.good("POST", "/sc/_update_by_query?scroll_size=2500&refresh", &grows).await;
+        assert_eq!(at(&told, &["updated"]).as_u64(), Some(1_500), "{told:?}");
+        assert_eq!(at(&told, &["batches"]).as_u64(), Some(1));
+
+        // One piece fails, the others of the batch are written all the same.
+        client.good("PUT", "/dst", r#"{"mappings":{"properties":{"a":{"type":"long"}}}}"#).await;
+        let bad = r#"{"index":{"_id":"0"}}
+{"a":"no number"}
+"#;
+        client.good("PUT", "/src", r#"{"mappings":{"enabled":false}}"#).await;
+        client.good("POST", "/src/_bulk?filter_path=errors", &format!("{docs}{bad}")).await;
+        client.good("POST", "/src/_refresh", "").await;
+        let copy = r#"{"source":{"index":"src","size":5000},"dest":{"index":"dst"}}"#;
+        let answer = client.call("POST", "/_reindex", copy).await;
+        let told = json::parse(answer.text().as_bytes()).expect("JSON");
+        assert_eq!(answer.status, 400, "{told:?}");
+        assert_eq!(at(&told, &["created"]).as_u64(), Some(2_499), "{told:?}");
+        assert_eq!(at(&told, &["failures"]).as_array().map(<[Value]>::len), Some(1));
+    });
+}
+
+/// Answers to updates held a document for each item, and nobody counted them.
+#[test]
+fn where_memory_lacks_updates_bring_no_sources() {
+    with_memory(128 * MIB, |mut client, _| async move {
+        let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(80_000));
+        let mapping = r#"{"mappings":{"enabled":false}}"#;
+        client.good("PUT", "/sc", mapping).await;
+        client.good("PUT", "/sc/_doc/1", &long).await;
+        let update = "{\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"c\":1}}\n";
+        let told = client.good("POST", "/sc/_bulk?_source=true", &update.repeat(10)).await;
+        let items = |told: &Value| at(told, &["items"]).as_array().expect("items").to_vec();
+        assert!(items(&told).iter().all(|item| item.at(&["update", "get", "_source"]).is_some()));
+        let told = client.good("POST", "/sc/_bulk?_source=true", &update.repeat(2_000)).await;
+        assert_eq!(at(&told, &["errors"]).as_bool(), Some(false));
+        let brought = |item: &&Value| item.at(&["update", "get", "_source"]).is_some();
+        let count = items(&told).iter().filter(brought).count();
+        assert!((1..600).contains(&count), "{count} of 2,000");
+    });
+}
