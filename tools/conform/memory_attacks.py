@@ -586,6 +586,41 @@ def long_texts(run):
     return found
 
 
+def said_once(run):
+    """What a request says once and makes many times: for each item, each shard, each document of a batch."""
+    wire = run.wire()
+    docs = "".join(f'{{"index":{{"_id":"{n}"}}}}\n{{"a":1}}\n' for n in range(2_000))
+    wire.ask("POST", "/attacked-once/_bulk?refresh=true", docs.encode(), ND)
+    wire.ask("PUT", "/attacked-kept", {"mappings": {"enabled": False}})
+    wire.ask("PUT", "/attacked-kept/_doc/1", {"text": "x" * 80_000})
+    template = json.dumps({"query": {"match": {"t": "x" * 60_000}}})
+    wire.ask("PUT", "/_scripts/attacked", {"script": {"lang": "mustache", "source": template}})
+    long, lists = "a" * 3_800, "p," * 1_800
+    ids = json.dumps({"ids": ["1"] * 20_000})
+    items = {"_mget": (ids, "application/json"), "_bulk": ('{"index":{}}\n{}\n' * 20_000, ND), "_msearch": ("{}\n{}\n" * 20_000, ND)}
+    requests = [("POST", f"/{long}/{api}", *body) for api, body in items.items()]
+    requests += [("POST", f"/attacked-once/_bulk?{name}={long}", *items["_bulk"]) for name in ("routing", "pipeline")]
+    requests += [("POST", f"/attacked-once/_mget?{name}={lists}", ids, "application/json") for name in ("_source", "stored_fields")]
+    requests += [("POST", "/attacked-once/_mtermvectors?fields=" + lists, json.dumps({"ids": ["1"] * 9_000}), "application/json")]
+    requests += [("POST", "/attacked-kept/_bulk?_source=true", '{"update":{"_id":"1"}}\n{"doc":{"c":1}}\n' * 5_000, ND)]
+    requests += [("POST", "/attacked-once/_msearch/template", '{}\n{"id":"attacked"}\n' * 3_000, ND)]
+    requests += [("POST", "/big/_search", b"\xa1equery\xa1eterms\xa1an\x9a\x00\x4c\x4b\x40" + b"\xf5" * 5_000_000, "application/cbor")]
+    grows = {"script": {"source": "ctx._source.b=params.p", "params": {"p": "y" * 100_000}}}
+    requests += [("POST", "/attacked-once/_update_by_query?scroll_size=2000&conflicts=proceed", grows)]
+    bad = {"query": {"term": {"n": "x" * 500_000}}}
+    spread(run, [("PUT", f"/attacked-n{n}", {"mappings": {"properties": {"n": {"type": "long"}}}}) for n in range(50)], 4)
+    requests += [("POST", "/attacked-n*/_search", bad), ("POST", "/attacked-n*/_count", bad)]
+    requests += [("POST", "/attacked-n*/_validate/query?explain=true&all_shards=true", bad)]
+    told = {"histogram": {"field": "a", "interval": 0.0002, "format": "x" * 50_000 + "0", "extended_bounds": {"min": 1, "max": 2}}}
+    requests += [("POST", "/attacked-once/_search", {"size": 0, "aggs": {"a": told}})]
+    found = Counter()
+    for request in requests:
+        found += spread(run, [request] * 4, 4)
+    wire.ask("DELETE", "/_scripts/attacked")
+    wire.close()
+    return found
+
+
 def unread(run, requests):
     """Requests (body, times) one behind the other on each of 400 connections, in turns, which read nothing."""
     head = f"POST /big/_search HTTP/1.1\r\nHost: h\r\nAuthorization: {run.keys['attacker']}\r\nContent-Type: application/json\r\n"

@@ -26,6 +26,12 @@ pub fn run(options: &CreateEnrollmentToken) -> Result<()> {
     let Some(authority) = &node.authority else {
         return Err(failed("an enrollment token wants a node that speaks HTTPS"));
     };
+    if node.trusted != folder.certs("http_ca.crt") {
+        return Err(failed(
+            "the certificates of this node were not made by it: enrollment needs the authority of the first start. \
+             Give whoever joins a service token (`corelode service-tokens create`) and your authority",
+        ));
+    }
     let fingerprint = certificates::fingerprint(authority)
         .map_err(|error| failed(format!("the authority of {}: {error}", node.url)))?;
     let scope = options.scope.as_str();

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use env::budget::Taken;
+use env::budget::{Lease, Taken};
 use env::{Env, Spawn};
 use search::aggs::finish::{hits_mut, top_hits};
 use search::aggs::shape::{Answer, Fields};
@@ -141,13 +141,26 @@ fn spend(left: &mut usize, work: usize) -> bool {
 fn reduce_all(
     aggs: &Aggs,
     shards: Vec<(u32, Arc<Plan>, Vec<Partials>)>,
-    most: usize,
-) -> search::Result<Option<Answer>> {
+    (most, lease): (usize, &Lease),
+) -> search::Result<Reduced> {
     let mut reducer = Reducer::new(aggs);
     for (at, plan, slices) in shards {
         reducer.shard(at, &plan, slices)?;
     }
-    reducer.finish(most)
+    finish(reducer, (most, lease))
+}
+
+/// What is shown, and the memory for what it tells in every bucket.
+type Reduced = (Option<Answer>, Option<Taken>);
+
+fn finish(reducer: Reducer<'_>, (most, lease): (usize, &Lease)) -> search::Result<Reduced> {
+    let mut taken = None;
+    let answer = reducer.finish_within(most, &mut |bytes| {
+        taken = lease.take(bytes);
+        let refused = || search::Error::too_large("reduce_aggs", lease.total_bytes());
+        if taken.is_some() { Ok(()) } else { Err(refused()) }
+    })?;
+    Ok((answer, taken))
 }
 
 impl<E: Env> Core<E> {
@@ -157,7 +170,7 @@ impl<E: Env> Core<E> {
         usize::try_from(most).unwrap_or(0)
     }
 
-    /// Puts together what the shards found.
+    /// Puts together what the shards found; with the memory of what the answer tells in every bucket.
     ///
     /// # Errors
     /// More buckets than allowed, or a field that has different types in different indices.
@@ -166,9 +179,9 @@ impl<E: Env> Core<E> {
         request: &SearchRequest,
         found: Vec<Found>,
         targets: &[Target],
-    ) -> Result<Option<Answer>> {
+    ) -> Result<Reduced> {
         if request.aggs.is_empty() {
-            return Ok(None);
+            return Ok((None, None));
         }
         let most = self.buckets_max();
         let is_joined = found.len() > 1;
@@ -192,11 +205,12 @@ impl<E: Env> Core<E> {
                 reducer.shard(at, &plan, slices).map_err(in_reduction)?;
                 self.env.spawn().yield_if_needed().await;
             }
-            return reducer.finish(most).map_err(in_reduction);
+            return finish(reducer, (most, &self.lease)).map_err(in_reduction);
         }
         // More than a moment's work: no executor waits for it.
         let aggs = request.aggs.clone();
-        let job = move || reduce_all(&aggs, shards, most);
+        let lease = self.lease.clone();
+        let job = move || reduce_all(&aggs, shards, (most, &lease));
         let done = self
             .work_in_turn(job)
             .await

@@ -445,7 +445,8 @@ impl<E: Env> Core<E> {
         }
         watched.done();
         let merged = self.merged(request, partials).await?;
-        let aggs = self.reduce(request, found, &targets).await?;
+        let (aggs, said) = self.reduce(request, found, &targets).await?;
+        memory.hold(said.map(Arc::new));
         let reduce_phases = request.reduce_phases(targets.len() as u32);
         let ranks = (ranks, texts);
         Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })

@@ -114,3 +114,28 @@ fn where_memory_lacks_updates_bring_no_sources() {
         assert!((1..600).contains(&count), "{count} of 2,000");
     });
 }
+
+/// A format of 100 KB stood in each of ten thousand buckets before the answer was begun.
+#[test]
+fn a_long_format_counts_for_each_bucket() {
+    with_memory(96 * MIB, |mut client, _| async move {
+        let docs: String =
+            [0, 4_000].map(|n| format!("{{\"index\":{{}}}}\n{{\"n\":{n}}}\n")).concat();
+        client.good("POST", "/h/_bulk?refresh=true", &docs).await;
+        let search = |format: &str, name: &str| {
+            format!(
+                r#"{{"size":0,"aggs":{{"a":{{"histogram":{{"field":"n","interval":1,"format":"{format}"}},
+                "aggs":{{"{name}":{{"max":{{"field":"n"}}}}}}}}}}}}"#
+            )
+        };
+        let long = "x".repeat(100_000);
+        for (body, expected) in [
+            (search("0.0", "b"), 200),
+            (search(&format!("{long}0"), "b"), 429),
+            (search("0.0", &long), 400),
+            (search(&format!("{}0", &long[..1_000]), "b"), 200),
+        ] {
+            assert_eq!(status(&mut client, "/h/_search", &body).await, expected, "{body:.120}");
+        }
+    });
+}

@@ -10,6 +10,7 @@ use super::partial::{Bucket, Partial, Partials};
 use super::pipeline;
 use super::shape::{self, Answer, Fields, Hits, Name, Out};
 use super::spec::{Agg, Aggs, Kind};
+use super::texts;
 use script::Context;
 
 use crate::ast::{EachScript, Query};
@@ -52,6 +53,18 @@ impl<'a> Reducer<'a> {
     /// # Errors
     /// More buckets than allowed, or a path that leads nowhere.
     pub fn finish(self, buckets_max: usize) -> Result<Option<Answer>> {
+        self.finish_within(buckets_max, &mut |_| Ok(()))
+    }
+
+    /// As [`Reducer::finish`], where `pay` has memory for what is told in every bucket.
+    ///
+    /// # Errors
+    /// And that of `pay`.
+    pub fn finish_within(
+        self,
+        buckets_max: usize,
+        pay: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Option<Answer>> {
         if self.found.is_empty() && !self.aggs.aggs.is_empty() {
             return Ok(None);
         }
@@ -62,6 +75,10 @@ impl<'a> Reducer<'a> {
             cut::last(agg, partial, &mut limit)?;
         }
         pipeline::run(self.aggs, &mut root)?;
+        let said_bytes = texts::said_bytes(self.aggs, &root.subs);
+        if said_bytes > 0 {
+            pay(said_bytes)?;
+        }
         Ok(Some(Out::leaving(shape::all(self.aggs, &root))))
     }
 }

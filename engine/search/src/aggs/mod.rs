@@ -49,6 +49,7 @@ pub mod significance;
 pub mod source;
 pub mod spec;
 pub mod student;
+mod texts;
 pub mod together;
 pub mod width;
 

@@ -72,13 +72,21 @@ async fn consume<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>) -> Result<bool>
 
 /// The DER of a PEM file below `certs`, in base64: the lines between its first pair of bars.
 async fn der<E: Env>(call: &Call<'_, E>, name: &str) -> Result<String> {
-    let path = call.core.shared().config.data.join("certs").join(name);
+    let config = &call.core.shared().config;
+    let certs = config.data.join("certs");
+    let path = certs.join(name);
     let missing = || {
         Error::illegal_argument(
             "Unable to enroll. The certificates of this node were not made by it: enrollment needs \
              the authorities of the first start",
         )
     };
+    // Those of the first start may lie there still, and sign nothing any more.
+    let presented = &config.info.certificates;
+    let own = certs.join("http.crt");
+    if !presented.is_empty() && presented.iter().all(|file| file.path != own) {
+        return Err(missing());
+    }
     let file = call.core.env().disk().open(&path).await.map_err(|_| missing())?;
     let len = file.len().await.map_err(|_| missing())?;
     if len > FILE_BYTES_MAX {
