@@ -219,7 +219,7 @@ async fn documents(node: &Node, told: &Told) -> Result<(), String> {
             version: None,
             version_type: VersionType::Internal,
             source: SourceFilter::default(),
-            stored_fields: Vec::new(),
+            stored_fields: std::sync::Arc::default(),
         };
         let found = node.get(&Everything, &request).await.map_err(|error| error.reason)?;
         let source = found.found.and_then(|found| found.source);

@@ -186,7 +186,7 @@ mod tests {
             version: None,
             version_type: VersionType::Internal,
             source: SourceFilter::default(),
-            stored_fields: Arc::default(),
+            stored_fields: std::sync::Arc::default(),
         }
     }
 

@@ -207,7 +207,7 @@ mod tests {
         assert!(update.doc.is_some() && update.doc_as_upsert && update.writes_noop);
         let body = r#"{"doc":{"a":1},"_source":["a"],"if_seq_no":3,"if_primary_term":1}"#;
         let (update, item) = parse(body).expect("good");
-        assert_eq!(update.source.expect("asked for").includes, ["a"]);
+        assert_eq!(*update.source.expect("asked for").includes, ["a"]);
         assert_eq!((item.if_seq_no, item.if_primary_term), (Some(3), Some(1)));
         assert!(update.doc.is_some());
         let (update, _) = parse(r#"{"script":{"source":"x","lang":"foo"}}"#).expect("good");

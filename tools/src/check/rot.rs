@@ -185,7 +185,7 @@ async fn get(node: &Node, index: &str, id: u64) -> Answer {
         version: None,
         version_type: VersionType::Internal,
         source: SourceFilter::default(),
-        stored_fields: Vec::new(),
+        stored_fields: std::sync::Arc::default(),
     };
     match node.get(&Everything, &request).await {
         Ok(reply) => {

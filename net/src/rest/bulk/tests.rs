@@ -211,7 +211,7 @@ fn updates_have_bodies_of_their_own() {
     let first = items[0].update.as_ref().expect("an update");
     assert!(first.doc_as_upsert && first.doc.is_some());
     assert_eq!(first.retry_on_conflict, 3);
-    assert_eq!(first.source.as_ref().expect("asked for").includes, ["x"]);
+    assert_eq!(*first.source.as_ref().expect("asked for").includes, ["x"]);
     let second = items[1].update.as_ref().expect("an update");
     assert!(second.source.is_none(), "the body says no");
     assert_eq!(
