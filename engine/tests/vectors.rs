@@ -34,7 +34,7 @@ fn a_text_that_is_too_costly_is_refused() {
             get: GetRequest { index: "a".to_owned(), ..GetRequest::default() },
             artificial: Some(Bytes::from(json::to_vec(&json!({"t": (texts.to_vec())})))),
             request: Request {
-                fields: Some(vec!["t".to_owned()]),
+                fields: Some([String::from("t")].into()),
                 analyzers: [("t".to_owned(), analyzer.to_owned())].into(),
                 ..Request::default()
             },
