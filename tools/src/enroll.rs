@@ -18,6 +18,9 @@ use crate::failure::Result;
 use crate::folder::Folder;
 use crate::reset::{Node, failed};
 
+/// How a node names the certificate that it made for itself.
+const OWN_CERTIFICATE: &str = "certs/http.crt";
+
 /// Runs the command.
 pub fn run(options: &CreateEnrollmentToken) -> Result<()> {
     let sources = options.sources()?;
@@ -26,7 +29,11 @@ pub fn run(options: &CreateEnrollmentToken) -> Result<()> {
     let Some(authority) = &node.authority else {
         return Err(failed("an enrollment token wants a node that speaks HTTPS"));
     };
-    if node.trusted != folder.certs("http_ca.crt") {
+    // The same that a call to enroll is judged by.
+    let presented = node.ask_as_operator(&folder, Method::Get, "/_ssl/certificates", None)?;
+    let path = |file: &Value| file.get("path").and_then(Value::as_str).map(str::to_owned);
+    let paths = presented.as_array().unwrap_or_default().iter().filter_map(path);
+    if !paths.into_iter().any(|path| path == OWN_CERTIFICATE) {
         return Err(failed(
             "the certificates of this node were not made by it: enrollment needs the authority of the first start. \
              Give whoever joins a service token (`corelode service-tokens create`) and your authority",

@@ -222,7 +222,7 @@ pub(crate) struct Node {
     /// The name that its certificate must hold.
     name: String,
     /// Where the certificates stand that are trusted.
-    pub(crate) trusted: PathBuf,
+    trusted: PathBuf,
     /// The authority to trust; `None` where plain HTTP is spoken.
     pub(crate) authority: Option<Vec<u8>>,
 }

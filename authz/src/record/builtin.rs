@@ -184,7 +184,7 @@ fn made(name: &str) -> Option<Role> {
                 "cancel_task",
             ],
             companion::kibana(),
-            vec![application("kibana-*", &["*"])],
+            Vec::new(),
             "Grants what the companion tool needs for itself.",
         ),
         "kibana_admin" => (

@@ -16,6 +16,10 @@ use crate::reply::Reply;
 /// Name of the keys of enrollment tokens.
 pub const NAME: &str = "enrollment_token";
 
+/// How the certificate that the node made for itself is shown; it is not among those presented where the operator's
+/// are, or where plain HTTP is spoken.
+const OWN_CERTIFICATE: &str = "certs/http.crt";
+
 /// A longer file is no certificate of ours.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
@@ -73,8 +77,7 @@ async fn consume<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>) -> Result<bool>
 /// The DER of a PEM file below `certs`, in base64: the lines between its first pair of bars.
 async fn der<E: Env>(call: &Call<'_, E>, name: &str) -> Result<String> {
     let config = &call.core.shared().config;
-    let certs = config.data.join("certs");
-    let path = certs.join(name);
+    let path = config.data.join("certs").join(name);
     let missing = || {
         Error::illegal_argument(
             "Unable to enroll. The certificates of this node were not made by it: enrollment needs \
@@ -82,9 +85,7 @@ async fn der<E: Env>(call: &Call<'_, E>, name: &str) -> Result<String> {
         )
     };
     // Those of the first start may lie there still, and sign nothing any more.
-    let presented = &config.info.certificates;
-    let own = certs.join("http.crt");
-    if !presented.is_empty() && presented.iter().all(|file| file.path != own) {
+    if config.info.certificates.iter().all(|file| file.shown != OWN_CERTIFICATE) {
         return Err(missing());
     }
     let file = call.core.env().disk().open(&path).await.map_err(|_| missing())?;
