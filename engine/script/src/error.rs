@@ -20,6 +20,16 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// With as much of its message as is told.
+    fn shortened(mut self) -> Self {
+        if let Some(message) = &mut self.message
+            && message.len() > SHOWN_BYTES_MAX
+        {
+            *message = shown(message);
+        }
+        self
+    }
+
     /// An exception without a place yet.
     pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
         Self { at: u32::MAX, kind: kind.into(), message: Some(message.into()), is_caught: true }
@@ -126,10 +136,10 @@ impl Error {
         Self {
             stage: Stage::Compile,
             stack: vec![piece, arrow],
-            source: source.to_owned(),
+            source: shown(source),
             lang: "painless",
             position: Some(Position { offset, start, end }),
-            cause,
+            cause: cause.shortened(),
         }
     }
 
@@ -156,12 +166,22 @@ impl Error {
         arrow.push_str("^---- HERE");
         Self {
             stage: Stage::Runtime,
-            stack: vec![source[start..end.max(start)].to_owned(), arrow],
-            source: source.to_owned(),
+            stack: vec![shown(&source[start..end.max(start)]), shown(&arrow)],
+            source: shown(source),
             lang: "painless",
             position: Some(position),
-            cause,
+            cause: cause.shortened(),
         }
+    }
+}
+
+/// Of a longer text so much is told: each shard, and each item of a request, may fail with it.
+const SHOWN_BYTES_MAX: usize = 4_000;
+
+fn shown(text: &str) -> String {
+    match text.len() > SHOWN_BYTES_MAX {
+        false => text.to_owned(),
+        true => format!("{}...", &text[..text.floor_char_boundary(SHOWN_BYTES_MAX)]),
     }
 }
 

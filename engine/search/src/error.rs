@@ -159,6 +159,14 @@ impl Error {
         Self::new(Kind::CircuitBreaking, reason)
     }
 
+    /// There is no memory for `what` now.
+    pub fn no_memory(what: &str) -> Self {
+        let reason = format!(
+            "[parent] Data too large, data for [<{what}>] would be larger than what is left of the memory"
+        );
+        Self::new(Kind::CircuitBreaking, reason)
+    }
+
     /// `illegal_argument_exception`.
     pub fn illegal(reason: impl Into<String>) -> Self {
         Self::new(Kind::IllegalArgument, reason)

@@ -229,7 +229,7 @@ pub struct Hit {
     /// `_nested`: where its object stands, of a hit inside another.
     pub nested: Option<json::Value>,
     /// Hits inside this one, by name.
-    pub inner_hits: Vec<(String, SearchResult)>,
+    pub inner_hits: Vec<(Arc<str>, SearchResult)>,
     /// `matched_queries`.
     pub matched_queries: Vec<String>,
     /// The score of each of them, where it was asked for.

@@ -43,7 +43,7 @@ pub struct Request {
     /// How large the fields are.
     pub field_statistics: bool,
     /// Analyzers to use instead of the mapping's.
-    pub analyzers: BTreeMap<String, String>,
+    pub analyzers: Arc<BTreeMap<String, String>>,
     /// Only the most telling terms.
     pub filter: Option<Filter>,
     /// What the shard counts may be told, and judges terms. Where it may not, because it counts documents that
@@ -60,7 +60,7 @@ impl Default for Request {
             positions: true,
             term_statistics: false,
             field_statistics: true,
-            analyzers: BTreeMap::new(),
+            analyzers: Arc::default(),
             filter: None,
             counted: true,
         }

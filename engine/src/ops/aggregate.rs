@@ -150,16 +150,12 @@ fn reduce_all(
     finish(reducer, (most, lease))
 }
 
-/// What is shown, and the memory for what it tells in every bucket.
+/// What is shown, and its memory.
 type Reduced = (Option<Answer>, Option<Taken>);
 
 fn finish(reducer: Reducer<'_>, (most, lease): (usize, &Lease)) -> search::Result<Reduced> {
     let mut taken = None;
-    let answer = reducer.finish_within(most, &mut |bytes| {
-        taken = lease.take(bytes);
-        let refused = || search::Error::too_large("reduce_aggs", lease.total_bytes());
-        if taken.is_some() { Ok(()) } else { Err(refused()) }
-    })?;
+    let answer = reducer.finish_within(most, &mut |bytes| lease.add(&mut taken, bytes))?;
     Ok((answer, taken))
 }
 
@@ -170,7 +166,7 @@ impl<E: Env> Core<E> {
         usize::try_from(most).unwrap_or(0)
     }
 
-    /// Puts together what the shards found; with the memory of what the answer tells in every bucket.
+    /// Puts together what the shards found, with its memory.
     ///
     /// # Errors
     /// More buckets than allowed, or a field that has different types in different indices.

@@ -31,14 +31,14 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         let Some(collapse) = &request.collapse else { return Ok(()) };
         for inner in &collapse.inner_hits {
+            let name: Arc<str> = inner.name.as_ref().unwrap_or(&collapse.field).as_str().into();
             for hit in reply.result.hits.iter_mut() {
                 let asked = Arc::new(of_group(request, &collapse.field, inner, hit));
                 // Boxed: this search never expands again, but its type could.
                 let run = self.run(gate, SEARCH, held, &asked, true, begin).await?;
                 let found = Box::pin(self.present(&asked, run, true, begin)).await?;
                 reply.more_memory.hold(found.memory);
-                let name = inner.name.clone().unwrap_or_else(|| collapse.field.clone());
-                hit.inner_hits.push((name, found.result.stay()));
+                hit.inner_hits.push((Arc::clone(&name), found.result.stay()));
             }
         }
         Ok(())
@@ -104,7 +104,7 @@ pub(super) fn inside_hits(
                 return Err(failure::of_search(error));
             }
         }
-        hit.inner_hits.push((inner.name.clone(), found));
+        hit.inner_hits.push((Arc::clone(&inner.name), found));
     }
     Ok(())
 }

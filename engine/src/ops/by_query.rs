@@ -44,6 +44,9 @@ use batch::{Piece, item};
 /// Slices that `auto` makes at most.
 const SLICES_AUTO_MAX: u32 = 20;
 
+/// What a request takes where it is read, as a multiple of its text.
+const REQUEST_COPIES: usize = 8;
+
 /// Failures that are kept of one request.
 const FAILURES_MAX: usize = 1_000;
 
@@ -331,6 +334,9 @@ impl<E: Env> Core<E> {
             };
             sliced((self, gate), &mut held, slice.id, slice.max, by).await?;
         }
+        // Each slice has the request for itself.
+        let copies = call.search.body.len().saturating_mul(REQUEST_COPIES * count as usize);
+        let _room = if count > 1 { Some(self.room("slices", copies)?) } else { None };
         let speed = control.speed().unwrap_or(call.requests_per_second) / count as f32;
         let mut parts = Vec::new();
         for id in 0..count {

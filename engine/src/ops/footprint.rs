@@ -18,7 +18,7 @@ pub(super) const HIT_BYTES: usize = size_of::<Hit>();
 
 /// Bytes that a hit takes, its place in a list with them: never less than [`HIT_BYTES`].
 pub(super) fn hit_bytes(hit: &Hit) -> usize {
-    let inner = hit.inner_hits.iter().map(|(name, found)| text(name) + result(found));
+    let inner = hit.inner_hits.iter().map(|(_, found)| SHARED_BYTES + result(found));
     let place = hit.place.iter().map(|(shard, node)| text(shard) + text(node));
     HIT_BYTES
         + text(&hit.index)

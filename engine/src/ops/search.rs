@@ -129,7 +129,7 @@ pub(super) struct Run {
     /// How long each shard took, where it was asked for.
     pub(super) profile: Vec<ShardProfile>,
     /// The memory that aggregations take.
-    memory: Memory,
+    pub(super) memory: Memory,
     /// The memory that what was found takes, until its hits are brought.
     ranks: (Option<Taken>, Memory),
 }
@@ -189,6 +189,10 @@ const LOOKUPS_FREE: usize = 1024;
 
 /// Sets of documents that take no more in a segment are not counted.
 const GATHERED_BYTES_FREE: usize = 1 << 20;
+
+/// What a request takes at a shard, as a multiple of its text, and what of that is not counted.
+const PLAN_COPIES: usize = 4;
+const PLANS_FREE_BYTES: usize = 1 << 20;
 
 /// What is kept of each in a segment, about.
 const KNOWN_BYTES: usize = 64;
@@ -581,6 +585,16 @@ impl<E: Env> Core<E> {
     /// 429 where there is too little left.
     pub fn room(&self, what: &str, bytes: usize) -> Result<Taken> {
         self.lease.take(bytes).ok_or_else(|| self.no_memory(what, bytes))
+    }
+
+    /// Memory for what a long request becomes at so many shards: each binds its terms to a view of its own.
+    pub(super) fn room_for_plans(&self, text_bytes: usize, shards: usize) -> Result<Option<Taken>> {
+        let others = shards.saturating_sub(1).saturating_mul(PLAN_COPIES);
+        let bytes = text_bytes.saturating_mul(others);
+        if bytes < PLANS_FREE_BYTES {
+            return Ok(None);
+        }
+        self.room("query", bytes).map(Some)
     }
 
     /// This core's way to the memory, for work whose size shows as it goes.

@@ -66,8 +66,10 @@ pub use info::VERSION;
 pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // What names an index is asked for it by name, in words that tell it; items name their own. Patterns name none:
     // `_all` is refused as nothing is.
-    // An exclusion names none either.
-    let is_pattern = |part: &str| part == "_all" || part.contains('*') || part.starts_with('-');
+    // An exclusion names none either, nor does an empty part.
+    let is_pattern = |part: &str| {
+        part.is_empty() || part == "_all" || part.contains('*') || part.starts_with('-')
+    };
     let index = call.path.get("index");
     let names_none =
         call.route.api.has_items() || index.is_none_or(|names| names.split(',').all(is_pattern));

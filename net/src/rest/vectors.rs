@@ -40,12 +40,15 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     })
 }
 
+/// Memory for what is written is taken in such steps.
+const STEP_BYTES: usize = 64 << 10;
+
 /// `GET|POST /_mtermvectors`, `/{index}/_mtermvectors`.
 pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     preference(call)?;
     let mut common = defaults(call)?;
     common.get.index = call.indices().to_owned();
-    let mut asked = Vec::new();
+    let (mut asked, mut said_bytes) = (Vec::new(), 0);
     if let Some(ids) = call.params.text("ids") {
         for id in ids.split(',').filter(|id| !id.is_empty()) {
             let mut one = common.clone();
@@ -56,6 +59,8 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if let Some(body) = body(call).await? {
         if let Some(parameters) = body.get("parameters").and_then(Value::as_object) {
             read(parameters, &mut common)?;
+            let routing = common.get.routing.as_ref().map_or(0, String::len);
+            said_bytes = common.get.index.len() + routing;
         }
         for (key, value) in body.as_object().map(Object::iter).into_iter().flatten() {
             // Refused before each of them is read.
@@ -73,6 +78,7 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                     }
                 }
                 ("ids", Some(ids)) => {
+                    let _room = call.core.room("term_vectors", ids.len() * said_bytes)?;
                     for id in ids {
                         let mut one = common.clone();
                         one.get.id = text(id).ok_or_else(|| {
@@ -93,7 +99,8 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(Error::validation(&["multi term vectors: no documents requested"]));
     }
     check_count(asked.len())?;
-    let (mut memory, moment) = (call.core.room("term_vectors", 0)?, call.core.state());
+    let said_bytes = asked.len() * said_bytes;
+    let (mut memory, moment) = (call.core.room("term_vectors", said_bytes)?, call.core.state());
     let mut body = Vec::new();
     let mut writer = Writer::new(&mut body);
     writer.begin_object().key("docs").begin_array();
@@ -124,6 +131,12 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 fail::whole(&mut writer, &error, call.trace);
                 writer.end_object();
             }
+        }
+        // Names of fields, and what is wrong with an item, may be longer than its terms.
+        let written = said_bytes + writer.written().len();
+        let lacking = written.saturating_sub(memory.bytes());
+        if lacking > 0 && !memory.grow(lacking.next_multiple_of(STEP_BYTES)) {
+            return Err(call.core.no_memory("term_vectors", written));
         }
     }
     writer.end_array().end_object();
@@ -232,7 +245,7 @@ fn read(body: &Object, asked: &mut VectorsCall) -> Result<()> {
             "per_field_analyzer" | "perFieldAnalyzer" => {
                 for (field, name) in value.as_object().map(Object::iter).into_iter().flatten() {
                     let name = text(name).ok_or_else(|| wrong(key))?;
-                    asked.request.analyzers.insert(field.to_owned(), name);
+                    Arc::make_mut(&mut asked.request.analyzers).insert(field.to_owned(), name);
                 }
             }
             "filter" => asked.request.filter = Some(filter(value)?),

@@ -139,3 +139,70 @@ fn a_long_format_counts_for_each_bucket() {
         }
     });
 }
+
+/// Nine hundred numbers with a format in each of two thousand buckets: a search of 7 KB took four gigabytes.
+#[test]
+fn what_is_shown_is_paid_as_it_is_made() {
+    with_memory(96 * MIB, |mut client, _| async move {
+        let docs: String = (0..400)
+            .map(|n| format!("{{\"index\":{{}}}}\n{{\"n\":{n},\"k\":\"k{n}\"}}\n"))
+            .collect();
+        let mapping = r#"{"mappings":{"properties":{"k":{"type":"keyword"}}}}"#;
+        client.good("PUT", "/h", mapping).await;
+        client.good("POST", "/h/_bulk?refresh=true&filter_path=errors", &docs).await;
+        let percents: Vec<String> = (1..900).map(|n| format!("{}", n as f64 / 10.0)).collect();
+        let search = |format: &str| {
+            format!(
+                r#"{{"size":0,"aggs":{{"a":{{"histogram":{{"field":"n","interval":1}},"aggs":{{"p":{{"percentiles":
+                {{"field":"n","format":"{format}","percents":[{}]}}}}}}}}}}}}"#,
+                percents.join(",")
+            )
+        };
+        assert_eq!(status(&mut client, "/h/_search", &search(&"x".repeat(1_000))).await, 429);
+        let few = r#"{"size":0,"aggs":{"a":{"histogram":{"field":"n","interval":1,"format":"0.0"},
+            "aggs":{"p":{"percentiles":{"field":"n","format":"0.0"}}}}}}"#;
+        assert_eq!(status(&mut client, "/h/_search", few).await, 200);
+        // A name that each hit tells is there once.
+        let named = format!(
+            r#"{{"size":400,"_source":false,"collapse":{{"field":"k","inner_hits":{{"name":"{}","size":1}}}}}}"#,
+            "x".repeat(20_000)
+        );
+        assert_eq!(status(&mut client, "/h/_search", &named).await, 200);
+        // What the body says once is there once, or paid for each item.
+        let vectors = |routing: usize| {
+            format!(
+                r#"{{"ids":[{}"1"],"parameters":{{"routing":"{}","per_field_analyzer":{{{}"n":"standard"}}}}}}"#,
+                r#""1","#.repeat(1_000),
+                "r".repeat(routing),
+                (0..1_000).map(|n| format!(r#""f{n}":"standard","#)).collect::<String>()
+            )
+        };
+        assert_eq!(status(&mut client, "/h/_mtermvectors", &vectors(10)).await, 200);
+        assert_eq!(status(&mut client, "/h/_mtermvectors", &vectors(200_000)).await, 429);
+        let fields: Vec<String> = (0..40_000).map(|n| format!(r#""f{n}""#)).collect();
+        let sliced = format!(
+            r#"{{"source":{{"index":"h","_source":[{}]}},"dest":{{"index":"h2"}}}}"#,
+            fields.join(",")
+        );
+        assert_eq!(status(&mut client, "/_reindex?slices=200", &sliced).await, 429);
+        let plain = r#"{"source":{"index":"h"},"dest":{"index":"h2"}}"#;
+        assert_eq!(status(&mut client, "/_reindex?slices=20", plain).await, 200);
+    });
+}
+
+/// A script that failed quoted what it was given, for each shard.
+#[test]
+fn of_a_failed_script_as_much_is_told() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/fa/_doc/1?refresh", "{}").await;
+        let body = format!(
+            r#"{{"query":{{"script":{{"script":{{"source":"Integer.parseInt(params.p)>0","params":{{"p":"{}"}}}}}}}}}}"#,
+            "x".repeat(MIB)
+        );
+        let answer = client.call("POST", "/fa/_search", &body).await;
+        let text = answer.text();
+        assert_eq!(answer.status, 400);
+        assert!(text.contains("number_format_exception") && text.contains("xxx..."), "{text:.300}");
+        assert!(text.len() < 20_000, "{}", text.len());
+    });
+}

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::background;
 use super::bound::{BoundAgg, What};
 use super::cut::{self, Limit};
+use super::meter::{self, Meter};
 use super::partial::{Bucket, Partial, Partials};
 use super::pipeline;
 use super::shape::{self, Answer, Fields, Hits, Name, Out};
 use super::spec::{Agg, Aggs, Kind};
-use super::texts;
 use script::Context;
 
 use crate::ast::{EachScript, Query};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::order::Order;
 use crate::plan::weigh::Plan;
 use crate::request::SearchRequest;
@@ -53,17 +53,17 @@ impl<'a> Reducer<'a> {
     /// # Errors
     /// More buckets than allowed, or a path that leads nowhere.
     pub fn finish(self, buckets_max: usize) -> Result<Option<Answer>> {
-        self.finish_within(buckets_max, &mut |_| Ok(()))
+        self.finish_within(buckets_max, &mut |_| true)
     }
 
-    /// As [`Reducer::finish`], where `pay` has memory for what is told in every bucket.
+    /// As [`Reducer::finish`], where `pay` has memory for what is told, or not.
     ///
     /// # Errors
-    /// And that of `pay`.
+    /// And where there is too little memory.
     pub fn finish_within(
         self,
         buckets_max: usize,
-        pay: &mut dyn FnMut(usize) -> Result<()>,
+        pay: &mut dyn FnMut(usize) -> bool,
     ) -> Result<Option<Answer>> {
         if self.found.is_empty() && !self.aggs.aggs.is_empty() {
             return Ok(None);
@@ -74,12 +74,16 @@ impl<'a> Reducer<'a> {
             cut::intervals(agg, partial)?;
             cut::last(agg, partial, &mut limit)?;
         }
-        pipeline::run(self.aggs, &mut root)?;
-        let said_bytes = texts::said_bytes(self.aggs, &root.subs);
-        if said_bytes > 0 {
-            pay(said_bytes)?;
+        let meter = Meter::new(pay);
+        meter.takes(meter::of_pipes(self.aggs, &root));
+        if !meter.is_over() {
+            pipeline::run(self.aggs, &mut root)?;
         }
-        Ok(Some(Out::leaving(shape::all(self.aggs, &root))))
+        let shown = shape::all(self.aggs, &root, &meter);
+        match meter.is_over() {
+            true => Err(Error::no_memory("reduce_aggs")),
+            false => Ok(Some(Out::leaving(shown))),
+        }
     }
 }
 

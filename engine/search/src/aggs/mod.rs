@@ -34,6 +34,7 @@ pub mod geo;
 pub mod hits;
 pub mod joining;
 pub mod measure;
+pub mod meter;
 pub mod metric;
 pub mod pages;
 pub mod partial;
@@ -49,7 +50,7 @@ pub mod significance;
 pub mod source;
 pub mod spec;
 pub mod student;
-mod texts;
+
 pub mod together;
 pub mod width;
 

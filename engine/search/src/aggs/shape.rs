@@ -14,6 +14,7 @@ pub use metric::{boxplot, t_test};
 use metric::{extended, matrix_fields, of_metric, percents, stats};
 
 use super::format::{Format, ip_text};
+use super::meter::Meter;
 use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial, spend};
 use super::spec::{Agg, Aggs, Kind, PipeKind};
 use crate::request::SearchRequest;
@@ -122,11 +123,16 @@ fn number(value: f64) -> Out {
     if value.is_finite() { Out::Double(value) } else { Out::Null }
 }
 
-/// Results of aggregations side by side.
-pub fn all(aggs: &Aggs, bucket: &Bucket) -> Fields {
+/// Results of aggregations side by side; where there is no memory for all of it, the beginning.
+pub fn all(aggs: &Aggs, bucket: &Bucket, meter: &Meter<'_>) -> Fields {
     let mut fields = Fields::with_capacity(aggs.aggs.len() + aggs.pipes.len());
     for (agg, partial) in aggs.aggs.iter().zip(&bucket.subs) {
-        let (kind, inner) = one(agg, partial);
+        if meter.is_over() {
+            return fields;
+        }
+        let meta = agg.meta.as_ref().map_or(0, json::Value::held_bytes);
+        meter.takes(size_of::<(Name, Out)>() + agg.name.len() + meta);
+        let (kind, inner) = one(agg, partial, meter);
         let mut object = Fields::with_capacity(inner.len() + 1);
         if let Some(meta) = &agg.meta {
             object.push((plain("meta"), Out::Json(meta.clone())));
@@ -136,11 +142,15 @@ pub fn all(aggs: &Aggs, bucket: &Bucket) -> Fields {
     }
     for (pipe, made) in aggs.pipes.iter().zip(&bucket.pipes) {
         let Some(made) = made else { continue };
+        if meter.is_over() {
+            return fields;
+        }
         let mut object = Fields::new();
         if let Some(meta) = &pipe.meta {
             object.push((plain("meta"), Out::Json(meta.clone())));
         }
         let kind = self::made(&pipe.kind, made, &mut object);
+        meter.made(&object);
         fields.push((Name::Typed(kind, pipe.name.clone()), Out::Object(object)));
     }
     fields
@@ -198,12 +208,14 @@ fn shown(name: &'static str, value: f64, format: &Format, out: &mut Fields) {
 }
 
 /// Type and value of one aggregation.
-fn one(agg: &Agg, partial: &Partial) -> (&'static str, Fields) {
+fn one(agg: &Agg, partial: &Partial, meter: &Meter<'_>) -> (&'static str, Fields) {
     let mut out = Fields::new();
     let kind = agg.kind.type_name();
     match (&agg.kind, partial) {
         (Kind::Metric(metric, _), partial) => {
-            return (of_metric(metric, partial, &mut out), out);
+            let kind = of_metric(metric, partial, &mut out);
+            meter.made(&out);
+            return (kind, out);
         }
         (_, Partial::Weighted { sum, weight, format }) => {
             shown("value", sum.value / weight.value, format, &mut out);
@@ -249,11 +261,13 @@ fn one(agg: &Agg, partial: &Partial) -> (&'static str, Fields) {
         }
         (_, Partial::Single(bucket)) => {
             out.push((plain("doc_count"), Out::Unsigned(bucket.count)));
-            out.extend(all(&agg.subs, bucket));
+            out.extend(all(&agg.subs, bucket, meter));
+            return (kind, out);
         }
-        (_, Partial::Buckets(buckets)) => return (of_buckets(agg, buckets, &mut out), out),
+        (_, Partial::Buckets(buckets)) => return (of_buckets(agg, buckets, meter, &mut out), out),
         _ => {}
     }
+    meter.made(&out);
     (kind, out)
 }
 
@@ -367,7 +381,7 @@ pub fn key_text(agg: &Agg, buckets: &Buckets, bucket: &Bucket, place: usize) -> 
 }
 
 /// Shows buckets; gives their type.
-fn of_buckets(agg: &Agg, buckets: &Buckets, out: &mut Fields) -> &'static str {
+fn of_buckets(agg: &Agg, buckets: &Buckets, meter: &Meter<'_>, out: &mut Fields) -> &'static str {
     let format = buckets.formats.first().cloned().unwrap_or_default();
     let kind = match (&agg.kind, buckets.kind) {
         (Kind::Terms(_), KeyKind::Unmapped) => "umterms",
@@ -409,11 +423,17 @@ fn of_buckets(agg: &Agg, buckets: &Buckets, out: &mut Fields) -> &'static str {
     let mut list = Vec::with_capacity(buckets.list.len());
     let mut object = Fields::new();
     for (place, bucket) in buckets.list.iter().enumerate() {
+        if meter.is_over() {
+            break;
+        }
         let mut fields = Fields::new();
         one_bucket(agg, buckets, bucket, &format, keyed, &mut fields);
-        fields.extend(all(&agg.subs, bucket));
+        meter.made(&fields);
+        fields.extend(all(&agg.subs, bucket, meter));
         if keyed {
-            object.push((named(key_text(agg, buckets, bucket, place)), Out::Object(fields)));
+            let key = key_text(agg, buckets, bucket, place);
+            meter.takes(size_of::<(Name, Out)>() + key.len());
+            object.push((named(key), Out::Object(fields)));
         } else {
             list.push(Out::Object(fields));
         }

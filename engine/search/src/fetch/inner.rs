@@ -38,7 +38,7 @@ const READ_NS: u64 = 25;
 #[derive(Debug)]
 pub struct Inner {
     /// Under which name they are told.
-    pub name: String,
+    pub name: Arc<str>,
     /// What finds them.
     pub bound: Arc<Bound>,
     /// What finds all documents of each path, the outermost first.
@@ -161,7 +161,7 @@ fn one(nested: &ast::Nested, mapping: &Mapping, context: &Context<'_>) -> Result
         levels.push(plan::bind(&every, mapping, &scoped(path))?);
     }
     let columns = bind_columns(&request, mapping, context)?;
-    let name = asked.name.unwrap_or_else(|| nested.path.clone());
+    let name = asked.name.as_ref().unwrap_or(&nested.path).as_str().into();
     let inner = bind_in([&nested.query].into_iter(), mapping, context)?;
     Ok(Inner { name, bound, levels, inner, paths, request, columns })
 }
@@ -195,7 +195,7 @@ pub fn of_path(
     }
     let columns = bind_columns(&request, mapping, context)?;
     let name = path.to_owned();
-    Ok(Inner { name, bound, levels, inner: Vec::new(), paths, request, columns })
+    Ok(Inner { name: name.into(), bound, levels, inner: Vec::new(), paths, request, columns })
 }
 
 impl Inner {
@@ -304,7 +304,7 @@ impl Inner {
                 let chosen = inner.chosen(place.text);
                 let (block, docs) = (place.block.clone(), start..doc);
                 let inside = Place { chosen, block, docs, ..*place };
-                hit.inner_hits.push((inner.name.clone(), inner.hits_at(plans, &inside)?));
+                hit.inner_hits.push((Arc::clone(&inner.name), inner.hits_at(plans, &inside)?));
             }
             result.hits.push(hit);
         }

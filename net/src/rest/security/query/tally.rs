@@ -10,6 +10,7 @@ use engine::Result;
 use env::{Env, Spawn};
 use search::aggs::cut::{self, Limit};
 use search::aggs::format::Format;
+use search::aggs::meter::Meter;
 use search::aggs::metric::distinct::Distinct;
 use search::aggs::metric::moments::Moments;
 use search::aggs::partial::{Bucket, Buckets, Key as BucketKey, KeyKind, Partial};
@@ -247,7 +248,8 @@ impl Tally {
         for (agg, partial) in self.aggs.aggs.iter().zip(&mut root.subs) {
             cut::last(agg, partial, &mut limit).map_err(|error| told(&error))?;
         }
-        Ok(Out::leaving(shape::all(&self.aggs, &root)))
+        let mut pay = |_| true;
+        Ok(Out::leaving(shape::all(&self.aggs, &root, &Meter::new(&mut pay))))
     }
 
     /// What aggregations side by side found of a bucket; of none where there is no record in it.
