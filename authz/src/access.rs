@@ -26,7 +26,7 @@ use ring::digest;
 use crate::application;
 use crate::pattern::{Effort, Pattern, Wanted};
 use crate::privilege::{Kind, Lacking, granting};
-use crate::record::role::{IndexGrant, Name, OWN_KEYS, Role, is_restricted, may_reach_restricted};
+use crate::record::role::{IndexGrant, Name, OWN_KEYS, Role, reaches_restricted};
 use crate::state::State;
 use crate::template;
 
@@ -439,14 +439,14 @@ impl Access {
         effort: &Effort,
     ) -> bool {
         let text = pattern.text();
-        let literal = &text[..text.find(['*', '?']).unwrap_or(text.len())];
-        let (is_inside, is_one) = (is_restricted(literal), literal.len() == text.len());
+        let (is_partly_inside, is_inside) = reaches_restricted(pattern, effort);
+        let is_one = !text.starts_with('/') && !text.contains(['*', '?', '\\']);
         if is_inside && !is_one && !restricted {
             // Patterns mean none of them, unless the request says that they do.
             return false;
         }
         // What lies in none of them is asked for as ever.
-        let restricted = is_inside || (restricted && may_reach_restricted(literal, is_one));
+        let restricted = is_inside || (restricted && is_partly_inside);
         self.layers.iter().all(|layer| {
             let mut lacking = Lacking::of(Kind::Index, privilege);
             let is_none = lacking.is_nothing();

@@ -49,9 +49,23 @@ fn a_request_that_means_restricted_indices_is_answered_for_those_that_it_names()
         (".security*", false),
         (".*", false),
         ("other", false),
+        ("/logs-[a-z]+/", true),
+        (r"logs\-1", true),
+        ("logs-?", true),
+        ("/[.]sec.*/", false),
     ] {
         assert_eq!(
             access.has_index("read", &Wanted::new(pattern), true, &effort),
+            has,
+            "{pattern}"
+        );
+    }
+    // Without the flag patterns mean none of them.
+    for (pattern, has) in
+        [("logs-*", true), (".*", true), ("/[.]security.*/", false), (r"\.security*", false)]
+    {
+        assert_eq!(
+            access.has_index("read", &Wanted::new(pattern), false, &effort),
             has,
             "{pattern}"
         );

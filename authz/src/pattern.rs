@@ -200,6 +200,19 @@ impl<'a> Wanted<'a> {
         self.text
     }
 
+    /// Lies what it means in what this one means: some of it, and all of it? (Both, where telling it would take too
+    /// much work.)
+    pub fn lies_in(&self, place: &Pattern, effort: &Effort) -> (bool, bool) {
+        let lies = |own: &Dfa, place: &Dfa| {
+            let shares = |with: &Dfa| own.intersect(with, STATES_MAX).map(|both| !both.is_empty());
+            let (inside, outside) = (shares(place).ok()?, shares(&place.complement()).ok()?);
+            Some((inside, inside && !outside))
+        };
+        let own = self.automaton(effort);
+        own.and_then(|own| place.with_automaton(effort, |place| lies(own, place))?)
+            .unwrap_or((true, true))
+    }
+
     fn automaton(&self, effort: &Effort) -> Option<&Dfa> {
         self.read.get_or_init(|| as_dfa(self.text, effort)).as_ref()
     }

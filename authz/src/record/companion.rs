@@ -2,7 +2,7 @@
 //! there.
 //!
 //! Source: Elasticsearch's descriptions of `kibana_system` and of the accounts `elastic/…`. Entries for indices of
-//! one vendor's integration (`logs-wiz.*` and the like) are left out: whoever needs them writes a role.
+//! integrations (`logs-wiz.*`, `.entities.*` and the like) are left out: whoever needs them writes a role.
 
 use super::role::IndexEntry;
 

@@ -1,12 +1,12 @@
 //! Roles: what an operator writes down (a descriptor), and what it means (compiled for the gate).
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use json::fields::FieldRule;
 use json::{Object, Value};
 
 use crate::form::{Form, record, together};
-use crate::pattern::Pattern;
+use crate::pattern::{Effort, Pattern, Wanted};
 use crate::privilege::{self, Actions, Kind};
 
 /// The role that may do everything.
@@ -24,14 +24,22 @@ pub fn is_restricted(index: &str) -> bool {
 /// How the names of such indices begin.
 const RESTRICTED: [&str; 2] = [".security", ".tasks"];
 
-/// May a pattern that begins with this text, up to what stands for others, mean such an index? `is_whole`: nothing
-/// follows it.
-pub fn may_reach_restricted(literal: &str, is_whole: bool) -> bool {
-    // What these begin says nothing of the names that are meant.
-    literal.starts_with('/')
-        || literal.contains('\\')
-        || is_restricted(literal)
-        || (!is_whole && RESTRICTED.iter().any(|beginning| beginning.starts_with(literal)))
+/// Means a pattern such indices: some of them, and none but them?
+pub fn reaches_restricted(wanted: &Wanted<'_>, effort: &Effort) -> (bool, bool) {
+    /// The same as [`RESTRICTED`], as an expression.
+    static EXPRESSION: LazyLock<Pattern> = LazyLock::new(|| {
+        let beginnings = RESTRICTED.map(|beginning| beginning.replace('.', "\\."));
+        Pattern::list(&[format!("/({}).*/", beginnings.join("|"))]).remove(0)
+    });
+    let text = wanted.text();
+    if text.starts_with('/') || text.contains(['?', '\\']) {
+        return wanted.lies_in(&EXPRESSION, effort);
+    }
+    let literal = &text[..text.find('*').unwrap_or(text.len())];
+    let is_inside = is_restricted(literal);
+    let is_whole = literal.len() == text.len();
+    let may_be = || RESTRICTED.iter().any(|beginning| beginning.starts_with(literal));
+    (is_inside || (!is_whole && may_be()), is_inside)
 }
 
 record! {
