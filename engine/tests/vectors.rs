@@ -35,7 +35,7 @@ fn a_text_that_is_too_costly_is_refused() {
             artificial: Some(Bytes::from(json::to_vec(&json!({"t": (texts.to_vec())})))),
             request: Request {
                 fields: Some([String::from("t")].into()),
-                analyzers: Arc::new([("t".to_owned(), analyzer.to_owned())].into()),
+                analyzers: std::sync::Arc::new([("t".to_owned(), analyzer.to_owned())].into()),
                 ..Request::default()
             },
         };
