@@ -35,8 +35,8 @@ pub fn run(options: &CreateEnrollmentToken) -> Result<()> {
     let paths = presented.as_array().unwrap_or_default().iter().filter_map(path);
     if !paths.into_iter().any(|path| path == OWN_CERTIFICATE) {
         return Err(failed(
-            "the certificates of this node were not made by it: enrollment needs the authority of the first start. \
-             Give whoever joins a service token (`corelode service-tokens create`) and your authority",
+            "enrollment needs the certificates that the node made at its first start, and settings name one. Give \
+             whoever joins a service token (`corelode service-tokens create`) and the authority of that certificate",
         ));
     }
     let fingerprint = certificates::fingerprint(authority)

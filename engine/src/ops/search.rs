@@ -190,8 +190,13 @@ const LOOKUPS_FREE: usize = 1024;
 /// Sets of documents that take no more in a segment are not counted.
 const GATHERED_BYTES_FREE: usize = 1 << 20;
 
-/// What a request takes at a shard, as a multiple of its text, and what of that is not counted.
+/// What a request takes at a shard, measured: as a multiple of its text, and for each word of a phrase; and what of that
+/// is not counted.
 const PLAN_COPIES: usize = 4;
+const WORD_BYTES: usize = 100;
+
+/// So much of a long request is looked at on the core: some 100 µs.
+const LOOKED_AT_BYTES: usize = 128 << 10;
 const PLANS_FREE_BYTES: usize = 1 << 20;
 
 /// What is kept of each in a segment, about.
@@ -588,9 +593,19 @@ impl<E: Env> Core<E> {
     }
 
     /// Memory for what a long request becomes at so many shards: each binds its terms to a view of its own.
-    pub(super) fn room_for_plans(&self, text_bytes: usize, shards: usize) -> Result<Option<Taken>> {
-        let others = shards.saturating_sub(1).saturating_mul(PLAN_COPIES);
-        let bytes = text_bytes.saturating_mul(others);
+    pub(super) fn room_for_plans(&self, text: &[u8], shards: usize) -> Result<Option<Taken>> {
+        let others = shards.saturating_sub(1);
+        let most = text.len().saturating_mul(PLAN_COPIES + WORD_BYTES / 2);
+        if most.saturating_mul(others) < PLANS_FREE_BYTES {
+            return Ok(None);
+        }
+        // Words of phrases and of texts, as its beginning has them; margins are none.
+        let beginning = &text[..text.len().min(LOOKED_AT_BYTES)];
+        let is_end = |pair: &&[u8]| pair[0] != b' ' && pair[1] == b' ';
+        let words = beginning.windows(2).filter(is_end).count();
+        let words = words.saturating_mul(text.len()) / beginning.len().max(1);
+        let each = text.len().saturating_mul(PLAN_COPIES) + words.saturating_mul(WORD_BYTES);
+        let bytes = each.saturating_mul(others);
         if bytes < PLANS_FREE_BYTES {
             return Ok(None);
         }

@@ -206,3 +206,21 @@ fn of_a_failed_script_as_much_is_told() {
         assert!(text.len() < 20_000, "{}", text.len());
     });
 }
+
+/// A search of 357 KB by phrases, over two hundred indices of one document each, took three and a half gigabytes.
+#[test]
+fn a_long_query_counts_for_each_index() {
+    with_memory(96 * MIB, |mut client, _| async move {
+        for n in 0..6 {
+            client.good("PUT", &format!("/fa{n}/_doc/1?refresh"), r#"{"t":"b"}"#).await;
+        }
+        let phrase = format!(r#"{{"match_phrase":{{"t":"{}"}}}}"#, "b ".repeat(900));
+        let search = |count: usize| {
+            let phrases = vec![phrase.as_str(); count];
+            format!(r#"{{"query":{{"bool":{{"should":[{}]}}}}}}"#, phrases.join(","))
+        };
+        assert_eq!(status(&mut client, "/fa*/_search", &search(200)).await, 429);
+        assert_eq!(status(&mut client, "/fa*/_search", &search(2)).await, 200);
+        assert_eq!(status(&mut client, "/fa0/_search", &search(20)).await, 200);
+    });
+}

@@ -80,8 +80,8 @@ async fn der<E: Env>(call: &Call<'_, E>, name: &str) -> Result<String> {
     let path = config.data.join("certs").join(name);
     let missing = || {
         Error::illegal_argument(
-            "Unable to enroll. The certificates of this node were not made by it: enrollment needs \
-             the authorities of the first start",
+            "Unable to enroll. Enrollment needs the certificates that the node made at its first start: they are not \
+             there, settings name a certificate, or plain HTTP is spoken",
         )
     };
     // Those of the first start may lie there still, and sign nothing any more.
