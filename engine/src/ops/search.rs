@@ -190,9 +190,10 @@ const LOOKUPS_FREE: usize = 1024;
 /// Sets of documents that take no more in a segment are not counted.
 const GATHERED_BYTES_FREE: usize = 1 << 20;
 
-/// What a request takes at a shard, measured: as a multiple of its text, and for each word of a phrase; and what of that
-/// is not counted.
-const PLAN_COPIES: usize = 4;
+/// What a request takes at a shard, measured: as a multiple of its text, where there are patterns in it, and for each word
+/// of a phrase; and what of that is not counted.
+const PLAN_COPIES: usize = 2;
+const PATTERN_COPIES: usize = 6;
 const WORD_BYTES: usize = 100;
 
 /// So much of a long request is looked at on the core: some 100 µs.
@@ -595,7 +596,7 @@ impl<E: Env> Core<E> {
     /// Memory for what a long request becomes at so many shards: each binds its terms to a view of its own.
     pub(super) fn room_for_plans(&self, text: &[u8], shards: usize) -> Result<Option<Taken>> {
         let others = shards.saturating_sub(1);
-        let most = text.len().saturating_mul(PLAN_COPIES + WORD_BYTES / 2);
+        let most = text.len().saturating_mul(PATTERN_COPIES + WORD_BYTES / 2);
         if most.saturating_mul(others) < PLANS_FREE_BYTES {
             return Ok(None);
         }
@@ -604,7 +605,8 @@ impl<E: Env> Core<E> {
         let is_end = |pair: &&[u8]| pair[0] != b' ' && pair[1] == b' ';
         let words = beginning.windows(2).filter(is_end).count();
         let words = words.saturating_mul(text.len()) / beginning.len().max(1);
-        let each = text.len().saturating_mul(PLAN_COPIES) + words.saturating_mul(WORD_BYTES);
+        let copies = if beginning.contains(&b'*') { PATTERN_COPIES } else { PLAN_COPIES };
+        let each = text.len().saturating_mul(copies) + words.saturating_mul(WORD_BYTES);
         let bytes = each.saturating_mul(others);
         if bytes < PLANS_FREE_BYTES {
             return Ok(None);

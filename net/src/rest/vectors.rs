@@ -43,6 +43,9 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// Memory for what is written is taken in such steps.
 const STEP_BYTES: usize = 64 << 10;
 
+/// An answer that grows is there twice as it moves, the second time with as much room again.
+const GROWING_COPIES: usize = 3;
+
 /// `GET|POST /_mtermvectors`, `/{index}/_mtermvectors`.
 pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     preference(call)?;
@@ -133,13 +136,14 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             }
         }
         // Names of fields, and what is wrong with an item, may be longer than its terms.
-        let written = said_bytes + writer.written().len();
+        let written = said_bytes + writer.written().len().saturating_mul(GROWING_COPIES);
         let lacking = written.saturating_sub(memory.bytes());
         if lacking > 0 && !memory.grow(lacking.next_multiple_of(STEP_BYTES)) {
             return Err(call.core.no_memory("term_vectors", written));
         }
     }
     writer.end_array().end_object();
+    memory.shrink_to(body.capacity());
     Ok(Reply::json(200, body).counted(memory))
 }
 
