@@ -243,8 +243,10 @@ async fn made<E: Env>(
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     super::multi_search::multi_search_by(call, async |search| {
         let body = call.core.read_text(search.body.clone(), |line| fail::tree(line)).await?;
+        // One that is empty is missing; one that is not there makes the search none.
+        let is_there = ["source", "id"].iter().any(|name| body.get(name).is_some());
         let template = Template::parse(&body, None).map_err(|error| match error.kind.as_ref() {
-            "action_request_validation_exception" => {
+            "action_request_validation_exception" if !is_there => {
                 Error::illegal_argument("Malformed search template")
             }
             _ => error,

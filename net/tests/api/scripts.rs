@@ -237,13 +237,17 @@ fn stored_scripts_and_templates_are_kept_and_used() {
         let responses = at(&found, &["responses"]).as_array().expect("a list");
         let statuses: Vec<_> = responses.iter().map(|one| at(one, &["status"]).as_u64()).collect();
         assert_eq!(statuses, [Some(200), Some(400), Some(400)]);
-        for wrong in ["{}\n{\"zz\":1}\n", "{}\n{}\n"] {
+        for (wrong, reason) in [
+            ("{}\n{\"zz\":1}\n", "unknown field [zz]"),
+            ("{}\n{}\n", "illegal_argument_exception: Malformed search template"),
+            (
+                "{}\n{\"source\":\"\"}\n",
+                "action_request_validation_exception: Validation Failed: 1: template is missing;",
+            ),
+        ] {
             let lines = format!("{{}}\n{{\"id\":\"t\"}}\n{wrong}");
-            assert_eq!(
-                client.call("POST", "/a/_msearch/template", &lines).await.status,
-                400,
-                "{wrong}"
-            );
+            let told = client.bad("POST", "/a/_msearch/template", &lines).await;
+            assert!(told.starts_with("400 ") && told.contains(reason), "{wrong}: {told}");
         }
     });
 }
