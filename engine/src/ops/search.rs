@@ -198,6 +198,20 @@ const WORD_BYTES: usize = 100;
 
 /// So much of a long request is looked at on the core: some 100 µs.
 const LOOKED_AT_BYTES: usize = 128 << 10;
+
+/// About how many words the texts of a request have but the last of each. Letters of scripts without blanks are words;
+/// of what is wrapped a word may be three bytes.
+fn words_of(json: &[u8]) -> usize {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
+    let parts = |pair: &&[u8]| {
+        is_letter(pair[0]) && !is_letter(pair[1]) && !br#"",:]}\"#.contains(&pair[1])
+    };
+    let wide = json.iter().filter(|byte| **byte >= 0xe0).count();
+    let name = br#""wrapper""#;
+    let wrapper = json.windows(name.len()).position(|window| window == name);
+    let wrapped = wrapper.map_or(0, |at| (json.len() - at) / 3);
+    json.windows(2).filter(parts).count() + wide + wrapped
+}
 const PLANS_FREE_BYTES: usize = 1 << 20;
 
 /// What is kept of each in a segment, about.
@@ -600,11 +614,9 @@ impl<E: Env> Core<E> {
         if most.saturating_mul(others) < PLANS_FREE_BYTES {
             return Ok(None);
         }
-        // Words of phrases and of texts, as its beginning has them; margins are none.
+        // Words of phrases and of texts, as its beginning has them.
         let beginning = &text[..text.len().min(LOOKED_AT_BYTES)];
-        let is_end = |pair: &&[u8]| pair[0] != b' ' && pair[1] == b' ';
-        let words = beginning.windows(2).filter(is_end).count();
-        let words = words.saturating_mul(text.len()) / beginning.len().max(1);
+        let words = words_of(beginning).saturating_mul(text.len()) / beginning.len().max(1);
         let copies = if beginning.contains(&b'*') { PATTERN_COPIES } else { PLAN_COPIES };
         let each = text.len().saturating_mul(copies) + words.saturating_mul(WORD_BYTES);
         let bytes = each.saturating_mul(others);

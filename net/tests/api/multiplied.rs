@@ -214,13 +214,27 @@ fn a_long_query_counts_for_each_index() {
         for n in 0..6 {
             client.good("PUT", &format!("/fa{n}/_doc/1?refresh"), r#"{"t":"b"}"#).await;
         }
-        let phrase = format!(r#"{{"match_phrase":{{"t":"{}"}}}}"#, "b ".repeat(900));
-        let search = |count: usize| {
+        let search = |word: &str, count: usize| {
+            let phrase = format!(r#"{{"match_phrase":{{"t":"{}"}}}}"#, word.repeat(900));
             let phrases = vec![phrase.as_str(); count];
             format!(r#"{{"query":{{"bool":{{"should":[{}]}}}}}}"#, phrases.join(","))
         };
-        assert_eq!(status(&mut client, "/fa*/_search", &search(200)).await, 429);
-        assert_eq!(status(&mut client, "/fa*/_search", &search(2)).await, 200);
-        assert_eq!(status(&mut client, "/fa0/_search", &search(20)).await, 200);
+        for word in ["b ", "b-", "\u{6c34}"] {
+            assert_eq!(
+                status(&mut client, "/fa*/_search", &search(word, 200)).await,
+                429,
+                "{word}"
+            );
+            assert_eq!(status(&mut client, "/fa*/_search", &search(word, 2)).await, 200, "{word}");
+            assert_eq!(status(&mut client, "/fa0/_search", &search(word, 20)).await, 200, "{word}");
+        }
+        // Keywords have no words, however they are laid out.
+        let words: Vec<String> =
+            (0..20_000).map(|n| format!("\"keyword_of_some_length_{n}\"")).collect();
+        for between in [",", ", ", ",\n    "] {
+            let terms = words.join(between);
+            let search = format!(r#"{{"query":{{"terms":{{"t.keyword":[{terms}]}}}}}}"#);
+            assert_eq!(status(&mut client, "/fa*/_search", &search).await, 200, "{between:?}");
+        }
     });
 }
