@@ -187,12 +187,14 @@ impl Pattern {
 pub struct Wanted<'a> {
     text: &'a str,
     read: OnceCell<Option<Dfa>>,
+    /// See [`Wanted::lies_in`].
+    lies: OnceCell<(bool, bool)>,
 }
 
 impl<'a> Wanted<'a> {
     /// It is read where that is needed, once.
     pub fn new(text: &'a str) -> Self {
-        Self { text, read: OnceCell::new() }
+        Self { text, read: OnceCell::new(), lies: OnceCell::new() }
     }
 
     /// As it was written.
@@ -201,9 +203,14 @@ impl<'a> Wanted<'a> {
     }
 
     /// Lies what it means in what this one means: some of it, and all of it? (Both, where telling it would take too
-    /// much work.)
+    /// much work.) There is one such place, of which it is told once for all privileges that are asked for.
     pub fn lies_in(&self, place: &Pattern, effort: &Effort) -> (bool, bool) {
+        *self.lies.get_or_init(|| self.lies_anew(place, effort))
+    }
+
+    fn lies_anew(&self, place: &Pattern, effort: &Effort) -> (bool, bool) {
         let lies = |own: &Dfa, place: &Dfa| {
+            effort.spend(own.len() + place.len());
             let shares = |with: &Dfa| own.intersect(with, STATES_MAX).map(|both| !both.is_empty());
             let (inside, outside) = (shares(place).ok()?, shares(&place.complement()).ok()?);
             Some((inside, inside && !outside))
