@@ -5,6 +5,8 @@
 //! 2. Every state can be reached, and from every state a match can be reached; so a word that has
 //!    a move for each of its labels begins some match.
 
+use std::sync::Arc;
+
 use super::{LABEL_MAX, TooComplex};
 use base::hash::Map;
 
@@ -28,10 +30,10 @@ pub struct State {
     pub moves: Vec<Move>,
 }
 
-/// A deterministic automaton. Without states it matches nothing.
+/// A deterministic automaton. Without states it matches nothing. Copies share their states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dfa {
-    states: Vec<State>,
+    states: Arc<[State]>,
 }
 
 /// What a term means for a walk through a sorted dictionary.
@@ -158,11 +160,11 @@ impl Dfa {
     pub fn complement(&self) -> Self {
         if self.states.is_empty() {
             let all = Move { from: 0, to: LABEL_MAX, state: 0 };
-            return Self { states: vec![State { accept: true, moves: vec![all] }] };
+            return Self { states: [State { accept: true, moves: vec![all] }].into() };
         }
         let sink = self.states.len() as u32;
         let mut states = Vec::with_capacity(self.states.len() + 1);
-        for state in &self.states {
+        for state in &*self.states {
             let mut moves = Vec::with_capacity(state.moves.len() * 2 + 1);
             let mut from = 0;
             for way in &state.moves {
@@ -254,6 +256,7 @@ fn trim(states: Vec<State>) -> Dfa {
     }
     let kept = states.into_iter().zip(&live).filter(|(_, live)| **live).map(|(mut state, _)| {
         state.moves.retain(|way| live[way.state as usize]);
+        state.moves.shrink_to_fit();
         for way in &mut state.moves {
             way.state = numbers[way.state as usize];
         }

@@ -20,7 +20,7 @@ use search::dsl;
 use search::fetch::{self, Columns};
 use search::plan::bind::CLAUSES_MAX;
 use search::plan::uses::Uses;
-use search::plan::{self, Bound, Plan, Veil};
+use search::plan::{self, Automata, Bound, Plan, Veil};
 use search::request::SearchRequest;
 use segment::View;
 use shard::Touched;
@@ -107,6 +107,20 @@ impl Meaning {
     /// The query in its index.
     pub(super) fn bound(&self) -> &Arc<Bound> {
         &self.bound
+    }
+}
+
+/// What all indices of a request have together.
+struct Spent {
+    /// What its texts may still cost.
+    steps: u64,
+    /// The automata that were made for it.
+    automata: Arc<Automata>,
+}
+
+impl Spent {
+    fn new() -> Self {
+        Self { steps: effort::STEPS_MAX, automata: Arc::default() }
     }
 }
 
@@ -281,7 +295,7 @@ impl<E: Env> Core<E> {
         let boosts = self.boosts(gate, action, request).await?;
         let targets: Vec<Target> = Vec::with_capacity(held.len());
         // What its texts may cost, in all indices together.
-        let mut steps = effort::STEPS_MAX;
+        let mut spent = Spent::new();
         let mut targets = Leaving::known(targets, request.is_large(held.len()));
         let of_indices = || held.chunk_by(|a, b| a.index == b.index);
         let mut all_limits = Vec::new();
@@ -312,7 +326,7 @@ impl<E: Env> Core<E> {
                 let sight = Sight { found: filter.as_ref(), seen, veiled };
                 let both = (&limits, kind);
                 let own = ((index, boost), deadline);
-                let meaning = self.bind_until(own, request, sight, both, &mut steps).await;
+                let meaning = self.bind_until(own, request, sight, both, &mut spent).await;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -324,7 +338,7 @@ impl<E: Env> Core<E> {
                 } else {
                     limited::refuse_profile(request)?;
                     let sight = Sight { found: None, seen, veiled };
-                    let open = self.bind_until(own, request, sight, both, &mut steps).await;
+                    let open = self.bind_until(own, request, sight, both, &mut spent).await;
                     open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open, kind.fields.is_some()));
@@ -357,9 +371,9 @@ impl<E: Env> Core<E> {
         limits: &Limits,
     ) -> Result<Meaning> {
         let sight = Sight { found: filter, seen: None, veiled: false };
-        let mut steps = effort::STEPS_MAX;
+        let mut spent = Spent::new();
         // Scores are told of the whole search alone, which knows its indices' boosts.
-        Box::pin(self.bind_away((index, 1.0), request, sight, (limits, limits), &mut steps)).await
+        Box::pin(self.bind_away((index, 1.0), request, sight, (limits, limits), &mut spent)).await
     }
 
     /// As [`Self::bind_away`]; nothing is looked for where the deadline passes before.
@@ -369,16 +383,16 @@ impl<E: Env> Core<E> {
         request: &Arc<SearchRequest>,
         sight: Sight<'_>,
         both: (&Limits, &Limits),
-        steps: &mut u64,
+        spent: &mut Spent,
     ) -> Result<Meaning> {
         if !self.is_late(deadline) {
             // Boxed: whoever asks is large enough.
-            let meaning = Box::pin(self.bind_away(boosted, request, sight, both, steps));
+            let meaning = Box::pin(self.bind_away(boosted, request, sight, both, spent));
             if let Some(meaning) = self.in_time(deadline, meaning).await {
                 return meaning;
             }
         }
-        Box::pin(self.bind_away(boosted, &Arc::new(without_query(request)), sight, both, steps))
+        Box::pin(self.bind_away(boosted, &Arc::new(without_query(request)), sight, both, spent))
             .await
     }
 
@@ -390,9 +404,10 @@ impl<E: Env> Core<E> {
         request: &Arc<SearchRequest>,
         sight: Sight<'_>,
         (whole, limits): (&Limits, &Limits),
-        steps: &mut u64,
+        spent: &mut Spent,
     ) -> Result<Meaning> {
-        let asked = self.asked(boosted, (whole, limits), sight.veiled);
+        let automata = Arc::clone(&spent.automata);
+        let asked = self.asked(boosted, (whole, limits), sight.veiled, automata);
         // Each pattern is met by each field.
         let met = request.stars.saturating_mul(asked.mapping.fields().len());
         // A value that is no date is tried by each format of one.
@@ -401,8 +416,8 @@ impl<E: Env> Core<E> {
         let is_plain = !request.costly && met <= MET_HERE_MAX && tried <= TRIED_HERE_MAX;
         if is_plain {
             let bind = || asked.bind(request, sight, limits);
-            if let Ok((meaning, took)) = within(STEPS_HERE.min(*steps), bind) {
-                *steps -= took;
+            if let Ok((meaning, took)) = within(STEPS_HERE.min(spent.steps), bind) {
+                spent.steps -= took;
                 return meaning;
             }
         }
@@ -414,7 +429,7 @@ impl<E: Env> Core<E> {
             within(steps, || asked.bind(&request, sight, &limits))
         });
         let busy = |_| Error::rejected("too many searches wait for a worker");
-        let (left, short) = (*steps, Arc::clone(&bind));
+        let (left, short) = (spent.steps, Arc::clone(&bind));
         let mut done = Err(Exhausted);
         // What was too much for this core is no short job.
         if !is_plain {
@@ -426,11 +441,11 @@ impl<E: Env> Core<E> {
         }
         match done {
             Ok((meaning, took)) => {
-                *steps -= took;
+                spent.steps -= took;
                 meaning
             }
             Err(Exhausted) => {
-                *steps = 0;
+                spent.steps = 0;
                 Err(effort::too_costly(effort::STEPS_MAX))
             }
         }
@@ -442,6 +457,7 @@ impl<E: Env> Core<E> {
         (index, boost): (&Arc<Index>, f32),
         (whole, kind): (&Limits, &Limits),
         veiled: bool,
+        automata: Arc<Automata>,
     ) -> Asked {
         Asked {
             index: Arc::clone(index),
@@ -451,6 +467,7 @@ impl<E: Env> Core<E> {
             buckets_max: self.buckets_max(),
             now_ms: self.now_ms(),
             veil: veiled.then(|| self.veil().of(&index.uuid, whole.key)),
+            automata,
         }
     }
 }
@@ -465,6 +482,7 @@ struct Asked {
     now_ms: i64,
     /// There where something is hidden from the caller.
     veil: Option<Veil>,
+    automata: Arc<Automata>,
 }
 
 impl Asked {
@@ -479,6 +497,7 @@ impl Asked {
             sees: limits.fields.as_deref(),
             veil: self.veil.as_ref(),
             buckets_max: self.buckets_max,
+            automata: Some(&self.automata),
             ..context_of(index, &default_fields, self.expensive, self.now_ms)
         };
         check_rescore(request, index)?;

@@ -14,6 +14,7 @@ use crate::aggs::bound::BoundAggs;
 use crate::aggs::cut::BUCKETS_MAX;
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
+use crate::plan::automata::Automata;
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::graph::WordBytes;
 use crate::plan::veil::Veil;
@@ -77,6 +78,8 @@ pub struct Context<'a> {
     pub highlight_whole: bool,
     /// `search.max_buckets`.
     pub buckets_max: usize,
+    /// Automata that other indices asked for; none: each index makes its own.
+    pub automata: Option<&'a Automata>,
 }
 
 impl<'a> Context<'a> {
@@ -104,6 +107,7 @@ impl<'a> Context<'a> {
             highlight_max: 1_000_000,
             highlight_whole: true,
             buckets_max: BUCKETS_MAX,
+            automata: None,
         }
     }
 }
@@ -333,6 +337,8 @@ pub struct Binder<'a> {
     pub(crate) has_scripts: bool,
     /// What is wrong is told as it is.
     is_bare: bool,
+    /// Automata, where the request brings none.
+    own_automata: Automata,
 }
 
 impl<'a> Binder<'a> {
@@ -348,11 +354,17 @@ impl<'a> Binder<'a> {
             scope: None,
             has_scripts: false,
             is_bare: false,
+            own_automata: Automata::default(),
         }
     }
 }
 
 impl Binder<'_> {
+    /// The automata of the request.
+    pub(super) fn automata(&self) -> &Automata {
+        self.context.automata.unwrap_or(&self.own_automata)
+    }
+
     /// A whole query: what goes wrong inside is `failed to create query`.
     pub(crate) fn top(&mut self, query: &Query) -> Result<Clause> {
         self.clause_count = 0;

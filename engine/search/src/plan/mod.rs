@@ -5,6 +5,7 @@
 //! |-----------|---------------------------------------------------------|
 //! | `bound`   | a query that has met its index                          |
 //! | `bind`    | how it meets it; `text` and `leaf` for its leaves       |
+//! | `automata`| those of a request, each made once                      |
 //! | `metadata`| what queries of the system's fields may ask             |
 //! | `order`   | sort keys that have met it                              |
 //! | `page`    | where among them a page begins                          |
@@ -17,6 +18,7 @@
 //! | `veil`    | places, as those are told them who do not see all       |
 
 mod alike;
+mod automata;
 pub mod bind;
 pub mod bound;
 mod counts;
@@ -55,6 +57,7 @@ mod within;
 mod words;
 
 pub use alike::at_path;
+pub use automata::Automata;
 pub use bind::{Context, bind, bind_query, check_query};
 pub use bound::Bound;
 pub use veil::Veil;

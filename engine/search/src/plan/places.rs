@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use mapping::analysis::effort;
 use mapping::{Field, IndexOptions, Kind as Type};
 
 use crate::ast::{self, Lies, PatternKind, Rule, RuleKind, Span};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::plan::bind::{Binder, CLAUSES_MAX};
 use crate::plan::bound::{Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Near, Rewrite};
 use crate::plan::{graph, leaf, text, words};
-use automaton::{levenshtein, regexp};
+use automaton::regexp;
 use base::wildcard::Wildcard;
 
 /// A word of the tree.
@@ -238,31 +237,16 @@ fn described(
             (Pattern::Wildcard(Wildcard::new(&word, false)), word)
         }
         PatternKind::Regexp(word, any_case) => {
-            let dfa = expression(word, regexp::ALL, *any_case, 10_000)?;
+            let dfa = binder.automata().expression(word, regexp::ALL, *any_case, 10_000)?;
             (Pattern::of_automaton(dfa), word.clone())
         }
         PatternKind::Fuzzy(word, fuzziness, prefix, swaps) => {
             let word = normal(word);
             let edits = fuzziness.edits(&word);
-            if !effort::may_make_near(word.chars().count().saturating_sub(*prefix as usize), edits)
-            {
-                // What is made is dropped.
-                return Ok((Pattern::Prefix { prefix: [].into(), case_insensitive: false }, word));
-            }
-            let dfa = levenshtein::automaton(&word, *prefix as usize, edits, *swaps);
-            let dfa = dfa.map_err(|_| Error::illegal("word is too long"))?;
+            let dfa =
+                binder.automata().near(&word, *prefix as usize, edits, *swaps)?.unwrap_or_default();
             (Pattern::of_automaton(dfa), format!("{word}~{edits}"))
         }
-    })
-}
-
-fn expression(text: &str, flags: u32, any_case: bool, limit: usize) -> Result<automaton::Dfa> {
-    regexp::automaton(text, flags, any_case, limit).map_err(|fault| match fault {
-        regexp::Fault::Syntax(reason) => Error::illegal(reason),
-        regexp::Fault::TooComplex => Error::new(
-            Kind::TooComplex,
-            format!("Determinizing automaton for [{text}] would require more than {limit} effort."),
-        ),
     })
 }
 
@@ -412,15 +396,16 @@ fn multi(binder: &mut Binder<'_>, node: &ast::Node) -> Result<Option<(Arc<Field>
         ast::Node::Regexp(query) => {
             let value = leaf::normalized(&field, &query.value);
             let limit = query.max_determinized_states;
-            let dfa = expression(&value, query.flags, query.case_insensitive, limit)?;
+            let dfa =
+                binder.automata().expression(&value, query.flags, query.case_insensitive, limit)?;
             (Pattern::of_automaton(dfa), format!("/{value}/"))
         }
         ast::Node::Fuzzy(query) => {
             let value = leaf::normalized(&field, query.value.text());
             let edits = query.options.fuzziness.unwrap_or(ast::Fuzziness::AUTO).edits(&value);
             let (prefix, swaps) = (query.options.prefix_length, query.options.transpositions);
-            let dfa = levenshtein::automaton(&value, prefix as usize, edits, swaps);
-            let dfa = dfa.map_err(|_| Error::illegal("word is too long"))?;
+            let dfa =
+                binder.automata().near(&value, prefix as usize, edits, swaps)?.unwrap_or_default();
             near = Some(Near {
                 word: value.chars().collect(),
                 prefix: prefix as usize,

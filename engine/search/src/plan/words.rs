@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mapping::analysis::effort;
 use mapping::{Field, Kind as Type, TextFlavor};
 
 use crate::ast::{self, Fuzziness, FuzzyOptions};
@@ -11,7 +10,6 @@ use crate::plan::bind::Binder;
 use crate::plan::bound::{Access, Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Near, Rewrite};
 use crate::plan::leaf;
-use automaton::{levenshtein, regexp};
 use base::wildcard::Wildcard;
 
 /// Words that a fuzzy word may become, whatever is asked for.
@@ -153,22 +151,9 @@ pub fn regexp_of(binder: &mut Binder<'_>, field: &Field, query: &ast::Regexp) ->
     check_words(field, "regexp", "keyword and text")?;
     check_keyed(field, "regexp")?;
     check_expensive(binder, field, "regexp")?;
-    let made = regexp::automaton(
-        &query.value,
-        query.flags,
-        query.case_insensitive,
-        query.max_determinized_states,
-    );
-    let dfa = made.map_err(|fault| match fault {
-        regexp::Fault::Syntax(reason) => Error::illegal(reason),
-        regexp::Fault::TooComplex => Error::new(
-            Kind::TooComplex,
-            format!(
-                "Determinizing automaton for [{}] would require more than {} effort.",
-                query.value, query.max_determinized_states
-            ),
-        ),
-    })?;
+    let limit = query.max_determinized_states;
+    let dfa =
+        binder.automata().expression(&query.value, query.flags, query.case_insensitive, limit)?;
     let rewrite = Rewrite::parse(query.rewrite.as_deref(), Rewrite::Constant)?;
     if dfa.is_empty() {
         return Ok(Clause::none());
@@ -220,11 +205,9 @@ pub fn fuzzy(
         };
     }
     let prefix = options.prefix_length as usize;
-    if !effort::may_make_near(chars.len().saturating_sub(prefix), edits) {
+    let Some(dfa) = binder.automata().near(word, prefix, edits, options.transpositions)? else {
         return Ok(Clause::none());
-    }
-    let dfa = levenshtein::automaton(word, prefix, edits, options.transpositions);
-    let dfa = dfa.map_err(|_| Error::illegal(format!("word [{word}] is too long")))?;
+    };
     let access = leaf::check_access(field)?;
     // How near a version is cannot be told from its term.
     if !access.index || is_version {
