@@ -21,14 +21,16 @@ mod users;
 use std::process::ExitCode;
 
 use clap::Parser;
+use env::heap::Counting;
 use mimalloc::MiMalloc;
 
 use crate::command::{Command, CommandLine};
 
 /// Gives memory back soon after it was freed, whatever is still held beside it: what is resident
-/// follows what is counted. The C library's allocator kept three times as much.
+/// follows what is counted. The C library's allocator kept three times as much. Around it stands what tells a job how
+/// much it made.
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: Counting<MiMalloc> = Counting(MiMalloc);
 
 fn main() -> ExitCode {
     let command = match CommandLine::try_parse() {

@@ -15,6 +15,7 @@ pub mod bytes;
 pub mod clock;
 pub mod disk;
 pub mod error;
+pub mod heap;
 pub mod join;
 pub mod leftovers;
 pub mod lines;

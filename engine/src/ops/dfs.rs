@@ -15,6 +15,7 @@ use search::score::bm25::FieldStats;
 use search::score::model::TermCount;
 use segment::View;
 
+use super::made::Made;
 use super::meaning::{State, Target};
 use super::weigh::Known;
 use crate::core::Core;
@@ -30,6 +31,7 @@ impl<E: Env> Core<E> {
         &self,
         targets: &[Target],
         deadline: Option<Duration>,
+        made: &mut Made,
     ) -> Result<Vec<Known>> {
         let mut fields: Map<String, FieldStats> = Map::default();
         let mut terms: Map<(String, Box<[u8]>), TermCount> = Map::default();
@@ -44,8 +46,9 @@ impl<E: Env> Core<E> {
                 let gathered = self.gather(bound, view, view, deadline).await?;
                 let Some(gathered) = gathered else { break };
                 let known = (gathered, Statistics::default());
-                let made = self.weigh_as(bound, view, known, |own| Among::Tell(own), deadline);
-                let Some((_, known)) = made.await? else { break };
+                let weighed = self.weigh_as(bound, view, known, |own| Among::Tell(own), deadline);
+                let Some((plan, known)) = weighed.await? else { break };
+                made.pay(self, plan.held_bytes)?;
                 own = known;
             }
             let (_, statistics) = &own;

@@ -12,6 +12,7 @@ use mapping::Mapping;
 use search::SearchRequest;
 use search::dsl;
 use search::plan::{Bound, Plan, show};
+use search::result::Memory;
 use search::score::explain::{self, Explained};
 use segment::section::Missing;
 
@@ -19,6 +20,7 @@ use super::bulk::routing_missing;
 use super::document::{GetReply, SourceFilter};
 use super::get::one_to_read;
 use super::lookup;
+use super::made::Made;
 use super::meaning::{State, Target};
 use super::reached::Reached;
 use super::search::{SearchCall, damaged};
@@ -93,6 +95,8 @@ pub struct ValidateReply {
     pub shards: Option<Shards>,
     /// What it means where.
     pub explanations: Vec<Validated>,
+    /// The memory that this takes.
+    pub memory: Memory,
 }
 
 /// What the gate is asked.
@@ -147,7 +151,8 @@ impl<E: Env> Core<E> {
         let request = self.looked_up(gate, here, &Arc::new(request)).await?;
         let begin = self.env.clock().monotonic();
         let request = &self.with_families(gate, ACTION, &held, request, begin).await?;
-        let targets = self.targets_of(gate, ACTION, &held, request, None).await?;
+        let mut made = Made::default();
+        let targets = self.targets_of(gate, ACTION, &held, request, None, &mut made).await?;
         let Some(mut target) = targets.first() else {
             return Err(Error::index_not_found(&call.index, "index_or_alias"));
         };
@@ -237,7 +242,8 @@ impl<E: Env> Core<E> {
         }
         let here = held.first().map_or("", |held| &*held.name);
         let request = &self.looked_up(gate, here, &Arc::new(request)).await?;
-        let targets = self.targets_of(gate, VALIDATE, &held, request, None).await?;
+        let mut made = Made::default();
+        let targets = self.targets_of(gate, VALIDATE, &held, request, None, &mut made).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let (mut asked, mut successful) = (0, 0);
         for target in targets.iter() {
@@ -273,6 +279,10 @@ impl<E: Env> Core<E> {
                     ))
                 }
             };
+            let said = match &outcome {
+                Ok(said) | Err(said) => said.len(),
+            };
+            made.pay(self, said)?;
             reply.explanations.push(Validated {
                 index: target.index.name.to_string(),
                 shard: call.all_shards.then_some(target.number),
@@ -283,6 +293,7 @@ impl<E: Env> Core<E> {
             reply.explanations.clear();
         }
         reply.shards = Some(Shards { total: asked, successful, ..Shards::default() });
+        reply.memory.hold(made.memory());
         Ok(reply)
     }
 }

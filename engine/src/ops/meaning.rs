@@ -12,7 +12,7 @@ use base::ShardId;
 use base::hash::{Map, Set};
 use cluster::Index;
 use env::leftovers::Leaving;
-use env::{Clock, Env, Spawn};
+use env::{Clock, Env, Spawn, heap};
 use mapping::Mapping;
 use mapping::analysis::effort::{Exhausted, within};
 use search::ast::Query;
@@ -29,6 +29,7 @@ use super::aggregate::{self, TopColumns};
 use super::context::HeldShard;
 use super::effort::{self, STEPS_HERE, STEPS_SHORT};
 use super::late::without_query;
+use super::made::Made;
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
@@ -101,6 +102,8 @@ pub(super) struct Meaning {
     pub(super) uses: Arc<Uses>,
     /// Documents are hidden from the caller.
     pub(super) hides: bool,
+    /// What all this takes, as far as it was measured.
+    pub(super) held_bytes: usize,
 }
 
 impl Meaning {
@@ -290,6 +293,7 @@ impl<E: Env> Core<E> {
         held: &[HeldShard],
         request: &Arc<SearchRequest>,
         deadline: Option<Duration>,
+        made: &mut Made,
     ) -> Result<Leaving<Vec<Target>>> {
         let state = self.state();
         let boosts = self.boosts(gate, action, request).await?;
@@ -327,6 +331,8 @@ impl<E: Env> Core<E> {
                 let both = (&limits, kind);
                 let own = ((index, boost), deadline);
                 let meaning = self.bind_until(own, request, sight, both, &mut spent).await;
+                let held_bytes = meaning.as_ref().map_or(0, |meaning| meaning.held_bytes);
+                made.pay(self, held_bytes)?;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -338,8 +344,9 @@ impl<E: Env> Core<E> {
                 } else {
                     limited::refuse_profile(request)?;
                     let sight = Sight { found: None, seen, veiled };
-                    let open = self.bind_until(own, request, sight, both, &mut spent).await;
-                    open.ok().map(|open| open.bound)
+                    let open = self.bind_until(own, request, sight, both, &mut spent).await.ok();
+                    made.pay(self, open.as_ref().map_or(0, |open| open.held_bytes))?;
+                    open.map(|open| open.bound)
                 };
                 kinds.push((meaning, open, kind.fields.is_some()));
             }
@@ -486,7 +493,13 @@ struct Asked {
 }
 
 impl Asked {
+    /// The meaning, measured.
     fn bind(&self, request: &SearchRequest, sight: Sight<'_>, limits: &Limits) -> Result<Meaning> {
+        let (meaning, held_bytes) = heap::left_by(|| self.meet(request, sight, limits));
+        meaning.map(|meaning| Meaning { held_bytes, ..meaning })
+    }
+
+    fn meet(&self, request: &SearchRequest, sight: Sight<'_>, limits: &Limits) -> Result<Meaning> {
         let (index, mapping) = (&*self.index, &*self.mapping);
         let default_fields = index.settings.list("index.query.default_field");
         let context = plan::Context {
@@ -516,7 +529,8 @@ impl Asked {
             let tops = aggregate::bind(request, &bound, mapping, &context, limits)?;
             let uses = Arc::new(Uses::of(&bound));
             let hides = limits.filter.is_some();
-            Ok(Meaning { bound, second, columns: Arc::new(columns), tops, uses, hides })
+            let columns = Arc::new(columns);
+            Ok(Meaning { bound, second, columns, tops, uses, hides, held_bytes: 0 })
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);

@@ -39,6 +39,7 @@ pub(crate) mod kept;
 mod late;
 pub(crate) mod limited;
 mod lookup;
+mod made;
 mod meaning;
 pub mod mustache;
 pub(crate) mod node_stats;

@@ -35,6 +35,7 @@ use super::context::HeldShard;
 use super::explain::OpenPlans;
 use super::footprint::{HIT_BYTES, hit_bytes};
 use super::late;
+use super::made::Made;
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::slow::{Asked, Phase, Source};
 use super::suggest::Suggested;
@@ -190,30 +191,6 @@ const LOOKUPS_FREE: usize = 1024;
 /// Sets of documents that take no more in a segment are not counted.
 const GATHERED_BYTES_FREE: usize = 1 << 20;
 
-/// What a request takes at a shard, measured: as a multiple of its text, where there are patterns in it, and for each word
-/// of a phrase; and what of that is not counted.
-const PLAN_COPIES: usize = 2;
-const PATTERN_COPIES: usize = 6;
-const WORD_BYTES: usize = 100;
-
-/// So much of a long request is looked at on the core: some 100 µs.
-const LOOKED_AT_BYTES: usize = 128 << 10;
-
-/// About how many words the texts of a request have but the last of each. Letters of scripts without blanks are words;
-/// of what is wrapped a word may be three bytes.
-fn words_of(json: &[u8]) -> usize {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
-    let parts = |pair: &&[u8]| {
-        is_letter(pair[0]) && !is_letter(pair[1]) && !br#"",:]}\"#.contains(&pair[1])
-    };
-    let wide = json.iter().filter(|byte| **byte >= 0xe0).count();
-    let name = br#""wrapper""#;
-    let wrapper = json.windows(name.len()).position(|window| window == name);
-    let wrapped = wrapper.map_or(0, |at| (json.len() - at) / 3);
-    json.windows(2).filter(parts).count() + wide + wrapped
-}
-const PLANS_FREE_BYTES: usize = 1 << 20;
-
 /// What is kept of each in a segment, about.
 const KNOWN_BYTES: usize = 64;
 
@@ -311,7 +288,9 @@ impl<E: Env> Core<E> {
         // Each core runs one script at a time of a search, as long as it runs at all.
         let scripts = search::scripted::HEAP_BYTES * usize::from(self.shared.config.cores);
         let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;
-        let mut targets = self.targets_of(gate, action, held, request, deadline).await?;
+        let mut made = Made::default();
+        let targets = self.targets_of(gate, action, held, request, deadline, &mut made);
+        let mut targets = targets.await?;
         let skipped = self.pass_over(request, &mut targets).await;
         // What suggests alone counts as that, where it does so.
         let watched = shards_of(&targets).map(Target::shard).filter(|_| !request.suggest_only);
@@ -320,7 +299,7 @@ impl<E: Env> Core<E> {
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
         let mut counts = match request.dfs && targets.len() > 1 {
-            true => Box::pin(self.count_together(&targets, deadline)).await?,
+            true => Box::pin(self.count_together(&targets, deadline, &mut made)).await?,
             false => Vec::new(),
         };
         let mut profile = Vec::new();
@@ -337,6 +316,7 @@ impl<E: Env> Core<E> {
                 profile.kind = search::plan::show::kind(&meaning.bound.query.node);
                 let text_bytes = request.text_bytes;
                 profile.description = self.shown(&meaning.bound, &target.index, text_bytes).await?;
+                made.pay(self, profile.description.len())?;
             }
             let start = clock.monotonic();
             match &target.state {
@@ -361,6 +341,7 @@ impl<E: Env> Core<E> {
                                 Some(plan) => self.with_kept(plan, &target.index, deadline).await,
                                 None => Plan::of_nothing(&meaning.bound, view),
                             };
+                            made.pay(self, plan.held_bytes)?;
                             plans.push((at as u32, Arc::clone(&plan)));
                             second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
                             let (columns, tops) =
@@ -454,7 +435,8 @@ impl<E: Env> Core<E> {
         if !request.rescore.is_empty() {
             for (at, view, bounds) in second {
                 let own = (at, &view, &*bounds);
-                let rescored = self.rescore(request, &mut partials, own, deadline).await?;
+                let rescored =
+                    self.rescore(request, &mut partials, own, deadline, &mut made).await?;
                 targets[at as usize].rescored = rescored;
                 self.env.spawn().yield_if_needed().await;
             }
@@ -471,6 +453,7 @@ impl<E: Env> Core<E> {
         let merged = self.merged(request, partials).await?;
         let (aggs, said) = self.reduce(request, found, &targets).await?;
         memory.hold(said.map(Arc::new));
+        memory.hold(made.memory());
         let reduce_phases = request.reduce_phases(targets.len() as u32);
         let ranks = (ranks, texts);
         Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })
@@ -524,6 +507,7 @@ impl<E: Env> Core<E> {
         partials: &mut [(u32, search::result::Partial)],
         (at, view, bounds): (u32, &Arc<View>, &[Arc<Bound>]),
         deadline: Option<Duration>,
+        made: &mut Made,
     ) -> Result<Vec<Rescored>> {
         let mut own: Vec<&mut search::result::Partial> = partials
             .iter_mut()
@@ -554,7 +538,10 @@ impl<E: Env> Core<E> {
                 first.timed_out = true;
                 break;
             }
-            rescored.extend(explained.map(|docs| Rescored { plan, docs }));
+            if let Some(docs) = explained {
+                made.pay(self, plan.held_bytes)?;
+                rescored.push(Rescored { plan, docs });
+            }
         }
         first.hits = hits;
         if let Some(before) = before.filter(|_| first.timed_out) {
@@ -605,25 +592,6 @@ impl<E: Env> Core<E> {
     /// 429 where there is too little left.
     pub fn room(&self, what: &str, bytes: usize) -> Result<Taken> {
         self.lease.take(bytes).ok_or_else(|| self.no_memory(what, bytes))
-    }
-
-    /// Memory for what a long request becomes at so many shards: each binds its terms to a view of its own.
-    pub(super) fn room_for_plans(&self, text: &[u8], shards: usize) -> Result<Option<Taken>> {
-        let others = shards.saturating_sub(1);
-        let most = text.len().saturating_mul(PATTERN_COPIES + WORD_BYTES / 2);
-        if most.saturating_mul(others) < PLANS_FREE_BYTES {
-            return Ok(None);
-        }
-        // Words of phrases and of texts, as its beginning has them.
-        let beginning = &text[..text.len().min(LOOKED_AT_BYTES)];
-        let words = words_of(beginning).saturating_mul(text.len()) / beginning.len().max(1);
-        let copies = if beginning.contains(&b'*') { PATTERN_COPIES } else { PLAN_COPIES };
-        let each = text.len().saturating_mul(copies) + words.saturating_mul(WORD_BYTES);
-        let bytes = each.saturating_mul(others);
-        if bytes < PLANS_FREE_BYTES {
-            return Ok(None);
-        }
-        self.room("query", bytes).map(Some)
     }
 
     /// This core's way to the memory, for work whose size shows as it goes.

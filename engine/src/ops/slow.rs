@@ -266,13 +266,7 @@ impl<E: Env> Core<E> {
     ) -> Result<Run> {
         let Asked { gate, request, partial_results, .. } = asked;
         let start = self.env.clock().monotonic();
-        let text = match &asked.source {
-            Source::Call(call) => &call.body[..],
-            Source::Kept(text) => text,
-        };
-        let plans = self.room_for_plans(text, held.len())?;
-        let mut run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
-        run.memory.hold(plans.map(Arc::new));
+        let run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(start);
         let hits = run.merged.total;
         let shards = run.asked();

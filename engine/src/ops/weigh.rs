@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use env::{Env, Spawn};
+use env::{Env, Spawn, heap};
 use search::plan::gather::{Gather, Gathered};
 use search::plan::weigh::{Among, Statistics, weigh_among};
 use search::plan::{Bound, Plan};
@@ -93,14 +93,20 @@ impl<E: Env> Core<E> {
         let found: usize = terms.values().map(Vec::len).sum();
         if (bound.clauses + found).saturating_mul(view.segments.len()) <= LOOKUPS_HERE_MAX {
             let blocks = &mut self.blocks.borrow_mut();
-            let plan = weigh_whole(bound, view, blocks, &terms, among, &mut own)?;
+            let kept_bytes = blocks.len_bytes();
+            let weigh = || weigh_whole(bound, view, blocks, &terms, among, &mut own);
+            let (plan, bytes) = heap::left_by(weigh);
+            let kept_bytes = blocks.len_bytes().saturating_sub(kept_bytes);
+            let plan = measured(plan?, bytes.saturating_sub(kept_bytes));
             return Ok(Some((plan, (terms, own))));
         }
         let (bound, view) = (Arc::clone(bound), Arc::clone(view));
         let job = move || {
-            let mut blocks = BlockCache::new(WORKER_CACHE_BYTES);
-            let plan = weigh_whole(&bound, &view, &mut blocks, &terms, among, &mut own)?;
-            Ok((plan, (terms, own)))
+            let (plan, bytes) = heap::left_by(|| {
+                let mut blocks = BlockCache::new(WORKER_CACHE_BYTES);
+                weigh_whole(&bound, &view, &mut blocks, &terms, among, &mut own)
+            });
+            Ok((measured(plan?, bytes), (terms, own)))
         };
         // A job that nobody waits for any more goes on for a second or two at most: so many terms there may be.
         let Some(done) = self.in_time(deadline, self.work_in_turn(job)).await else {
@@ -148,6 +154,14 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
         }
     }
+}
+
+/// The plan, with what it and the counts beside it were found to hold.
+fn measured(mut plan: Arc<Plan>, bytes: usize) -> Arc<Plan> {
+    if let Some(new) = Arc::get_mut(&mut plan) {
+        new.held_bytes = bytes;
+    }
+    plan
 }
 
 fn weigh_whole(

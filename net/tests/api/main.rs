@@ -107,3 +107,7 @@ mod usage;
 mod validated;
 mod warned;
 mod watch;
+
+/// As in the program: what a request becomes is measured.
+#[global_allocator]
+static ALLOCATOR: env::heap::Counting<std::alloc::System> = env::heap::Counting(std::alloc::System);

@@ -207,6 +207,25 @@ fn of_a_failed_script_as_much_is_told() {
     });
 }
 
+/// Words that are near those of a text of every day were worked out at each index: of a hundred, some were not asked.
+#[test]
+fn words_that_are_near_are_worked_out_once() {
+    with_node(|mut client| async move {
+        for n in 0..70 {
+            client.good("PUT", &format!("/near{n}/_doc/1"), r#"{"t":"handbooks"}"#).await;
+        }
+        client.good("POST", "/near*/_refresh", "").await;
+        let words: Vec<String> = (10..70).map(|n| format!("handbook{n}")).collect();
+        let body = format!(
+            r#"{{"query":{{"match":{{"t":{{"query":"{}","fuzziness":"AUTO"}}}}}}}}"#,
+            words.join(" ")
+        );
+        let told = client.good("POST", "/near*/_search", &body).await;
+        assert_eq!(at(&told, &["_shards", "failed"]).as_u64(), Some(0), "{told:?}");
+        assert_eq!(at(&told, &["hits", "total", "value"]).as_u64(), Some(70));
+    });
+}
+
 /// A search of 357 KB by phrases, over two hundred indices of one document each, took three and a half gigabytes.
 #[test]
 fn a_long_query_counts_for_each_index() {
@@ -228,6 +247,17 @@ fn a_long_query_counts_for_each_index() {
             assert_eq!(status(&mut client, "/fa*/_search", &search(word, 2)).await, 200, "{word}");
             assert_eq!(status(&mut client, "/fa0/_search", &search(word, 20)).await, 200, "{word}");
         }
+        // Letters by their numbers are letters; of what is said once for the shard and once for its profile both count.
+        let numbered = search(r"\u6c34", 200);
+        assert_eq!(status(&mut client, "/fa*/_search", &numbered).await, 429);
+        // An automaton is there once, at however many indices.
+        let expression =
+            |n: usize| format!(r#"{{"regexp":{{"t":"{n}{}"}}}}"#, "[ab]c?".repeat(150));
+        let expressions: Vec<String> = (0..250).map(expression).collect();
+        let asked = format!(r#"{{"query":{{"bool":{{"should":[{}]}}}}}}"#, expressions.join(","));
+        assert_eq!(status(&mut client, "/fa*/_search", &asked).await, 200);
+        let margin = format!(r#"{{"query":{{"match":{{"t":"b"}}}}{}}}"#, " ".repeat(20 * MIB));
+        assert_eq!(status(&mut client, "/fa*/_search", &margin).await, 200, "blanks are nothing");
         // Keywords have no words, however they are laid out.
         let words: Vec<String> =
             (0..20_000).map(|n| format!("\"keyword_of_some_length_{n}\"")).collect();

@@ -28,6 +28,7 @@ impl Plan {
             trouble: Trouble::default(),
             lookups: 0,
             gathered_bytes: 0,
+            held_bytes: 0,
         })
     }
 }

@@ -55,6 +55,8 @@ pub struct Plan {
     pub lookups: usize,
     /// What sets of documents take that are gathered, in the segment where that is most.
     pub gathered_bytes: usize,
+    /// What it holds on the heap beside what it came from, where whoever made it has measured that.
+    pub held_bytes: usize,
 }
 
 /// What aggregations look for.
@@ -438,6 +440,7 @@ pub fn weigh_among(
         trouble,
         lookups,
         gathered_bytes,
+        held_bytes: 0,
     })))
 }
 

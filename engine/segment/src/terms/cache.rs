@@ -26,6 +26,7 @@ pub struct BlockCache {
     young: Map<(usize, usize), Entry>,
     old: Map<(usize, usize), Entry>,
     young_bytes: usize,
+    old_bytes: usize,
     decompressor: Decompressor,
 }
 
@@ -43,14 +44,14 @@ impl BlockCache {
             young: Map::default(),
             old: Map::default(),
             young_bytes: 0,
+            old_bytes: 0,
             decompressor: Decompressor::new(),
         }
     }
 
     /// Number of bytes kept.
     pub fn len_bytes(&self) -> usize {
-        let sum = |map: &Map<_, Entry>| map.values().map(|entry| entry.block.len()).sum::<usize>();
-        sum(&self.young) + sum(&self.old)
+        self.young_bytes + self.old_bytes
     }
 
     /// The block `at` of `owner`, decoded by `decode` if it is not there.
@@ -63,7 +64,10 @@ impl BlockCache {
         let key = (Arc::as_ptr(owner).addr(), at);
         if !self.young.contains_key(&key) {
             let entry = match self.old.remove(&key) {
-                Some(entry) => entry,
+                Some(entry) => {
+                    self.old_bytes -= entry.block.len();
+                    entry
+                }
                 None => {
                     let mut block = Vec::new();
                     decode(&mut self.decompressor, &mut block)?;
@@ -72,7 +76,7 @@ impl BlockCache {
             };
             if self.young_bytes + entry.block.len() > self.limit_bytes / 2 {
                 self.old = std::mem::take(&mut self.young);
-                self.young_bytes = 0;
+                self.old_bytes = std::mem::take(&mut self.young_bytes);
             }
             self.young_bytes += entry.block.len();
             self.young.insert(key, entry);
