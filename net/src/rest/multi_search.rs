@@ -31,11 +31,25 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     .await
 }
 
+/// Why all searches fail because of one.
+pub(super) enum Refusal {
+    /// This; the others are not looked at.
+    Error(Error),
+    /// What a search lacks; it is told with what the others lack.
+    Lack(&'static str),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
 /// Several searches, the body of each made and read by `make`: what it refuses fails all of them, what it made nothing
 /// of its own search alone.
 pub(super) async fn multi_search_by<E: Env>(
     call: &Call<'_, E>,
-    make: impl AsyncFn(&SearchCall) -> Result<Result<Bytes>>,
+    make: impl AsyncFn(&SearchCall) -> std::result::Result<Result<Bytes>, Refusal>,
 ) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
@@ -55,8 +69,17 @@ pub(super) async fn multi_search_by<E: Env>(
         return Err(Error::validation(&["no requests added"]));
     }
     let mut failed: Vec<Option<Error>> = Vec::with_capacity(asked.len());
+    let mut lacks = Vec::new();
     for search in &mut asked {
-        match make(search).await? {
+        let made = match make(search).await {
+            Ok(made) => made,
+            Err(Refusal::Error(error)) => return Err(error),
+            Err(Refusal::Lack(problem)) => {
+                lacks.push(problem);
+                continue;
+            }
+        };
+        match made {
             Ok(body) => search.body = body,
             Err(error) => {
                 search.body = Bytes::empty();
@@ -69,6 +92,9 @@ pub(super) async fn multi_search_by<E: Env>(
             super::search::exact_total(call, search).await?;
         }
         call.core.env().spawn().yield_if_needed().await;
+    }
+    if !lacks.is_empty() {
+        return Err(Error::validation(&lacks));
     }
     super::search::check_shards_at_once(call)?;
     let concurrent = call.params.int("max_concurrent_searches")?;

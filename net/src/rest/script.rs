@@ -12,6 +12,10 @@ use crate::admit::Caller;
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
+use crate::rest::multi_search::Refusal;
+
+/// What is said of a template of which neither text nor name is there.
+const MISSING: &str = "template is missing";
 
 /// `PUT|POST /_scripts/{id}`, `/_scripts/{id}/{context}`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -157,9 +161,12 @@ impl Template {
                 }
             }
         }
-        let is_empty = matches!(&source, Some(Source::Inline(text)) if text.is_empty());
-        let Some(source) = source.filter(|_| !is_empty) else {
-            return Err(Error::validation(&["template is missing"]));
+        let source = match source {
+            Some(Source::Inline(text) | Source::Stored(text)) if text.is_empty() => {
+                return Err(Error::validation(&[MISSING]));
+            }
+            Some(source) => source,
+            None => return Err(Error::validation(&[MISSING, "template's script type is missing"])),
         };
         let script = Script { source, lang: "mustache".to_owned(), params };
         Ok(Self { script, explain, profile })
@@ -246,10 +253,11 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // One that is empty is missing; one that is not there makes the search none.
         let is_there = ["source", "id"].iter().any(|name| body.get(name).is_some());
         let template = Template::parse(&body, None).map_err(|error| match error.kind.as_ref() {
-            "action_request_validation_exception" if !is_there => {
-                Error::illegal_argument("Malformed search template")
+            "action_request_validation_exception" if is_there => Refusal::Lack(MISSING),
+            "action_request_validation_exception" => {
+                Error::illegal_argument("Malformed search template").into()
             }
-            _ => error,
+            _ => error.into(),
         })?;
         Ok(made(call, &template, search).await)
     })

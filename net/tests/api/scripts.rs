@@ -244,10 +244,30 @@ fn stored_scripts_and_templates_are_kept_and_used() {
                 "{}\n{\"source\":\"\"}\n",
                 "action_request_validation_exception: Validation Failed: 1: template is missing;",
             ),
+            (
+                "{}\n{\"id\":\"\"}\n{}\n{\"id\":\"t\"}\n{}\n{\"source\":\"\"}\n",
+                "Validation Failed: 1: template is missing;2: template is missing;",
+            ),
+            (
+                "{}\n{\"id\":\"\"}\n{}\n{}\n",
+                "illegal_argument_exception: Malformed search template",
+            ),
         ] {
             let lines = format!("{{}}\n{{\"id\":\"t\"}}\n{wrong}");
             let told = client.bad("POST", "/a/_msearch/template", &lines).await;
             assert!(told.starts_with("400 ") && told.contains(reason), "{wrong}: {told}");
+        }
+        for (target, body, reason) in [
+            (
+                "/a/_search/template",
+                "{}",
+                "1: template is missing;2: template's script type is missing;",
+            ),
+            ("/a/_search/template", r#"{"id":""}"#, "1: template is missing;"),
+            ("/_render/template", r#"{"source":""}"#, "1: template is missing;"),
+        ] {
+            let told = client.bad("POST", target, body).await;
+            assert!(told.starts_with("400 ") && told.ends_with(reason), "{body}: {told}");
         }
     });
 }
