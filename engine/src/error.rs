@@ -7,7 +7,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
+use env::budget::{Lease, Taken};
 use json::Value;
 
 /// No copy of a shard can be read.
@@ -37,6 +39,20 @@ pub struct Error {
     pub root_causes: Vec<Error>,
     /// Of a search that failed on all shards: the failures, which `failed_shards` lists.
     pub failed_shards: Vec<crate::ops::ShardFailure>,
+    /// The memory that was taken for it, where many may be told together.
+    pub memory: Held,
+}
+
+/// Memory that somebody holds; it says nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    _taken: Option<Arc<Taken>>,
+}
+
+impl PartialEq for Held {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// Names of indices have at most 255 bytes, expressions are longer. Of one so long that no index has it its beginning is
@@ -73,6 +89,18 @@ impl Error {
             caused_by: None,
             root_causes: Vec::new(),
             failed_shards: Vec::new(),
+            memory: Held::default(),
+        }
+    }
+
+    /// One of many that are told together: with memory for it and for what is told of it, until it goes; where there is
+    /// none, the refusal of that, which is short.
+    #[must_use]
+    pub fn paid(self, lease: &Lease) -> Self {
+        let bytes = self.held_bytes().saturating_mul(2);
+        match lease.take_leaving(bytes) {
+            Some(taken) => Self { memory: Held { _taken: Some(Arc::new(taken)) }, ..self },
+            None => Self::no_memory("failures", bytes, lease.total_bytes()),
         }
     }
 

@@ -441,7 +441,9 @@ impl<E: Env> Core<E> {
                     (Err(error), _) => {
                         let state = self.state();
                         let (index, number) = (&group.index, group.number);
-                        Err(failure::of_write(&self.shared, &state, index, number, id, error))
+                        let error =
+                            failure::of_write(&self.shared, &state, index, number, id, error);
+                        Err(error.paid(&self.lease))
                     }
                 });
             }

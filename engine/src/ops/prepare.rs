@@ -89,8 +89,7 @@ impl Lent {
                     parsed
                 }
             };
-            let paid = parsed.and_then(|doc| paying.pay(&mut aside.arena).map(|()| doc));
-            aside.read.insert(*at, paid);
+            aside.read.insert(*at, paying.paid(parsed, &mut aside.arena));
             self.next += 1;
         }
         Ok(())
@@ -259,8 +258,7 @@ impl<E: Env> Core<E> {
                     let read = || sketch.parse(&mut parser, &aim.id, &item.source, arena);
                     here = match within(STEPS_HERE, read) {
                         Ok((parsed, _)) => {
-                            let paid = parsed.and_then(|doc| paying.pay(arena).map(|()| doc));
-                            aside.read.insert(at, paid);
+                            aside.read.insert(at, paying.paid(parsed, arena));
                             true
                         }
                         // Others behind it are probably like this one.
@@ -275,7 +273,7 @@ impl<E: Env> Core<E> {
                     // The workers have no time.
                     let arena = &mut aside.arena;
                     let parsed = parse_whole(sketch, &mut parser, &aim.id, &item.source, arena);
-                    parsed.and_then(|doc| paying.pay(arena).map(|()| doc))
+                    paying.paid(parsed, arena)
                 });
                 parsed.map(|doc| Kind::Index {
                     create: item.action == WriteAction::Create
@@ -504,6 +502,12 @@ struct Paying {
 impl Paying {
     fn new(lease: &Lease, has_bytes: usize) -> Self {
         Self { lease: lease.clone(), has_bytes, room: None }
+    }
+
+    /// The document that was parsed last, or why it was not, paid for.
+    fn paid(&mut self, parsed: Result<u32>, arena: &mut Arena) -> Result<u32> {
+        let paid = parsed.and_then(|doc| self.pay(arena).map(|()| doc));
+        paid.map_err(|error| error.paid(&self.lease))
     }
 
     /// Pays for the document that was parsed last, or forgets it: it would else be counted against those that

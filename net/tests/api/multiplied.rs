@@ -115,6 +115,29 @@ fn where_memory_lacks_updates_bring_no_sources() {
     });
 }
 
+/// Each of fifty thousand failures told the long name of a field, and nobody counted them.
+#[test]
+fn where_memory_lacks_failures_are_told_shortly() {
+    with_memory(96 * MIB, |mut client, _| async move {
+        let long = "F".repeat(5_000);
+        let mapping = format!(
+            r#"{{"mappings":{{"properties":{{"a":{{"type":"keyword","copy_to":"{long}"}},"{long}":{{"type":"long"}}}}}}}}"#
+        );
+        client.good("PUT", "/ct", &mapping).await;
+        let item = "{\"index\":{}}\n{\"a\":\"x\"}\n";
+        for (count, is_short) in [(20_000, true), (100, false)] {
+            let told = client.good("POST", "/ct/_bulk", &item.repeat(count)).await;
+            let items = at(&told, &["items"]).as_array().expect("items");
+            let of = |status: u64| {
+                let is_of = |item: &&Value| at(item, &["index", "status"]).as_u64() == Some(status);
+                items.iter().filter(is_of).count()
+            };
+            assert_eq!(of(400) + of(429), count, "each is told");
+            assert!(of(400) > 0 && (of(429) > 0) == is_short, "{} and {}", of(400), of(429));
+        }
+    });
+}
+
 /// A format of 100 KB stood in each of ten thousand buckets before the answer was begun.
 #[test]
 fn a_long_format_counts_for_each_bucket() {
