@@ -22,6 +22,7 @@ pub mod condition;
 pub mod consent;
 pub mod device;
 pub mod kept;
+pub mod language;
 pub mod layout;
 pub mod login;
 pub mod marks;
