@@ -439,6 +439,7 @@ impl<E: Env> Inner<E> {
             is_admitted: Cell::new(false),
             strangers: &self.strangers,
             is_told: Cell::new(false),
+            asked_language: OnceCell::new(),
             why: RefCell::default(),
             right: OnceCell::default(),
             account: OnceCell::default(),

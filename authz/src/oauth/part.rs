@@ -180,6 +180,13 @@ pub fn is_told(action: &str) -> bool {
     actions().any(|(_, known)| known == action)
 }
 
+/// Every part, and every greater one, as they are told.
+#[cfg(test)]
+pub fn every() -> impl Iterator<Item = (&'static str, Object)> {
+    let parts = PARTS.iter().map(|part| (part.verb, part.object));
+    parts.chain(WHOLES.iter().map(|whole| (whole.verb, whole.object)))
+}
+
 /// Which of the actions of all parts are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held(u64);

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::language::{Language, Texts};
 use super::layout::{Person, Tab, Width, app_head, hidden, page, time};
 
 /// What a row's form takes back.
@@ -46,43 +47,52 @@ pub struct Stolen {
 
 /// Applications that were let in, and what happened to some of them.
 pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], stolen: &[Stolen]) -> String {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
+    let title = say(["Applications with access", "Anwendungen mit Zugriff"]);
     let body = html! {
-        h1 { "Applications with access" }
-        p.lead { "Each of them may do what stands beside it, in your name, until you revoke it." }
+        h1 { (title) }
+        p.lead { (say(["Each of them may do what stands beside it, in your name, until you revoke it.", "Jede von ihnen darf in Ihrem Namen tun, was bei ihr steht, bis Sie es widerrufen."])) }
         @if !stolen.is_empty() {
             section.note.stop aria-labelledby="stolen" {
-                h2 #stolen { "Access that was ended for your safety" }
+                h2 #stolen { (say(["Access that was ended for your safety", "Zugriff, der zu Ihrer Sicherheit beendet wurde"])) }
                 ul { @for one in stolen {
-                    li { strong { bdi { (one.app) } } ", " (time(one.at)) ": a key of this application was used twice. It may "
-                        "have been stolen, so nothing of it works any more. You can let the application in again." }
+                    li { strong { bdi { (one.app) } } ", " (time(one.at)) (say([
+                        ": a key of this application was used twice. It may have been stolen, so nothing of it works any more. You can let the application in again.",
+                        ": Ein Schlüssel dieser Anwendung wurde zweimal verwendet. Er könnte gestohlen worden sein, deshalb funktioniert nichts mehr davon. Sie können der Anwendung erneut Zugriff geben.",
+                    ])) }
                 } }
                 form method="post" action="/account/apps" {
                     (hidden("csrf_token", csrf))
-                    div.buttons { button type="submit" name="action" value="understood" { "Understood" } }
+                    div.buttons { button type="submit" name="action" value="understood" { (say(["Understood", "Verstanden"])) } }
                 }
             }
         }
         @if rows.is_empty() {
-            section.card { p { "No application has access to your documents." } }
+            section.card { p { (say(["No application has access to your documents.", "Keine Anwendung hat Zugriff auf Ihre Dokumente."])) } }
         }
         div.grid {
-            @for row in rows { (grant(csrf, row)) }
+            @for row in rows { (grant(language, csrf, row)) }
         }
         @if !rows.is_empty() {
             form method="post" action="/account/apps" {
                 (hidden("csrf_token", csrf))
-                div.buttons { button.danger type="submit" name="action" value="revoke_all" { "Revoke all" } }
+                div.buttons { button.danger type="submit" name="action" value="revoke_all" { (say(["Revoke all", "Alle widerrufen"])) } }
             }
         }
     };
-    page("Applications with access", Some(person), Tab::Grants, Width::Wide, &body)
+    page(language, title, Some(person), Tab::Grants, Width::Wide, &body)
 }
 
-fn grant(csrf: &str, row: &Row) -> Markup {
+fn grant(language: Language, csrf: &str, row: &Row) -> Markup {
+    let say = |texts: Texts| language.say(texts);
     let since = html! {
         @match row.created {
-            Some(at) => { "since " (time(at)) },
-            None => "you let it in; it holds no token now, and gets one without asking you again",
+            Some(at) => { (say(["since ", "seit "])) (time(at)) },
+            None => (say([
+                "you let it in; it holds no token now, and gets one without asking you again",
+                "von Ihnen zugelassen; sie hat zurzeit kein Token und erhält eines, ohne Sie noch einmal zu fragen",
+            ])),
         }
     };
     html! {
@@ -90,12 +100,12 @@ fn grant(csrf: &str, row: &Row) -> Markup {
             (app_head(&row.app, row.logo.as_deref(), &since, 2))
             ul { @for permission in &row.permissions { li { (permission) } } }
             dl.facts {
-                dt { "Last use" }
+                dt { (say(["Last use", "Zuletzt genutzt"])) }
                 dd {
-                    @match row.last_used { Some(at) => (time(at)), None => "never" }
-                    @if let Some(address) = &row.last_address { " from " (address) }
+                    @match row.last_used { Some(at) => (time(at)), None => (say(["never", "nie"])) }
+                    @if let Some(address) = &row.last_address { (say(FROM)) (address) }
                 }
-                @if let Some(end) = row.end { dt { "Ends" } dd { (time(end)) } }
+                @if let Some(end) = row.end { dt { (say(["Ends", "Endet"])) } dd { (time(end)) } }
             }
             form method="post" action="/account/apps" {
                 (hidden("csrf_token", csrf))
@@ -103,11 +113,14 @@ fn grant(csrf: &str, row: &Row) -> Markup {
                     Given::Grant(id) => (hidden("grant", id)),
                     Given::Consent(client) => (hidden("client", client)),
                 }
-                button.danger type="submit" name="action" value="revoke" aria-label={ "Revoke " (row.app) } { "Revoke" }
+                button.danger type="submit" name="action" value="revoke" aria-label={ (say(["Revoke ", "Widerrufen: "])) (row.app) } { (say(["Revoke", "Widerrufen"])) }
             }
         }
     }
 }
+
+/// Before an address from which somebody came.
+const FROM: Texts = [" from ", " von der Adresse "];
 
 /// One session.
 #[derive(Clone, Debug)]
@@ -124,28 +137,31 @@ pub struct Visit {
 
 /// Where the person is signed in.
 pub fn sessions(person: &Person<'_>, csrf: &str, visits: &[Visit]) -> String {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
+    let title = say(["Sessions", "Sitzungen"]);
     let body = html! {
-        h1 { "Sessions" }
-        p.lead { "Browsers in which you are signed in." }
+        h1 { (title) }
+        p.lead { (say(["Browsers in which you are signed in.", "Browser, in denen Sie angemeldet sind."])) }
         section.card {
             ul.plain {
                 @for visit in visits {
                     li {
-                        strong { (visit.agent.as_deref().unwrap_or("A browser without a name")) }
-                        @if visit.this { " " (super::layout::badge("this browser", "good")) }
+                        strong { (visit.agent.as_deref().unwrap_or(say(["A browser without a name", "Ein Browser ohne Namen"]))) }
+                        @if visit.this { " " (super::layout::badge(say(["this browser", "dieser Browser"]), "good")) }
                         br;
-                        span.hint { "last seen " (time(visit.seen))
-                            @if let Some(address) = &visit.address { " from " (address) } }
+                        span.hint { (say(["last seen ", "zuletzt gesehen: "])) (time(visit.seen))
+                            @if let Some(address) = &visit.address { (say(FROM)) (address) } }
                     }
                 }
             }
         }
         form method="post" action="/account/sessions" {
             (hidden("csrf_token", csrf))
-            div.buttons { button.danger type="submit" name="action" value="sign_out_everywhere" { "Sign out everywhere" } }
+            div.buttons { button.danger type="submit" name="action" value="sign_out_everywhere" { (say(["Sign out everywhere", "Überall abmelden"])) } }
         }
     };
-    page("Sessions", Some(person), Tab::Sessions, Width::Middle, &body)
+    page(language, title, Some(person), Tab::Sessions, Width::Middle, &body)
 }
 
 /// What the password form has to say.
@@ -161,34 +177,37 @@ pub enum Changed<'a> {
 
 /// The password form.
 pub fn password(person: &Person<'_>, csrf: &str, changed: Changed<'_>) -> String {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
+    let title = say(["Change your password", "Ihr Passwort ändern"]);
     let wrong = match changed {
         Changed::Refused(field, _) => field,
         Changed::No | Changed::Yes => "",
     };
     let body = html! {
         section.card {
-            h1 { "Change your password" }
+            h1 { (title) }
             @match changed {
                 Changed::No => {},
-                Changed::Yes => div.note role="status" { "Your password was changed. All other sessions have ended." },
+                Changed::Yes => div.note role="status" { (say(["Your password was changed. All other sessions have ended.", "Ihr Passwort wurde geändert. Alle anderen Sitzungen sind beendet."])) },
                 Changed::Refused(_, why) => div.note.stop #trouble role="alert" { (why) },
             }
             form method="post" action="/account/security" {
                 (hidden("csrf_token", csrf))
                 (super::layout::hidden("username", person.name))
-                (secret("password", "Current password", "current-password", wrong))
-                (secret("new_password", "New password", "new-password", wrong))
-                (secret("new_password_again", "New password again", "new-password", wrong))
+                (secret("password", say(["Current password", "Aktuelles Passwort"]), "current-password", wrong))
+                (secret("new_password", say(["New password", "Neues Passwort"]), "new-password", wrong))
+                (secret("new_password_again", say(["New password again", "Neues Passwort noch einmal"]), "new-password", wrong))
                 div.choice {
                     input #revoke type="checkbox" name="revoke_grants" value="true";
-                    label for="revoke" { "Also revoke all applications" }
-                    p.hint { "If you think that somebody knew your password." }
+                    label for="revoke" { (say(["Also revoke all applications", "Auch den Zugriff aller Anwendungen widerrufen"])) }
+                    p.hint { (say(["If you think that somebody knew your password.", "Falls Sie vermuten, dass jemand Ihr Passwort kannte."])) }
                 }
-                div.buttons.wide { button type="submit" name="action" value="change_password" { "Change the password" } }
+                div.buttons.wide { button type="submit" name="action" value="change_password" { (say(["Change the password", "Passwort ändern"])) } }
             }
         }
     };
-    page("Change your password", Some(person), Tab::Security, Width::Narrow, &body)
+    page(language, title, Some(person), Tab::Security, Width::Narrow, &body)
 }
 
 fn secret(name: &str, label: &str, complete: &str, wrong: &str) -> Markup {
@@ -206,8 +225,9 @@ fn secret(name: &str, label: &str, complete: &str, wrong: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::language::Language::English;
 
-    const PERSON: Person<'_> = Person { name: "ann", csrf: "t", reviews: false };
+    const PERSON: Person<'_> = Person { name: "ann", csrf: "t", reviews: false, language: English };
 
     #[test]
     fn each_grant_has_a_form_of_its_own() {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::language::{Language, Texts};
 use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, time};
 use super::words::duration;
 
@@ -22,31 +23,39 @@ pub struct Row {
 
 /// The list.
 pub fn list(person: &Person<'_>, rows: &[Row]) -> String {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
+    let title = say(["Your applications", "Ihre Anwendungen"]);
     let body = html! {
-        h1 { "Your applications" }
-        p.lead { "An application that is approved may ask owners to let it read or write their documents." }
+        h1 { (title) }
+        p.lead { (say(["An application that is approved may ask owners to let it read or write their documents.", "Eine genehmigte Anwendung darf Eigentümer bitten, sie ihre Dokumente lesen oder schreiben zu lassen."])) }
         div.grid {
             @for row in rows {
                 article.card {
-                    (app_head(&row.name, row.logo.as_deref(), &standing(row.status, row.changing), 2))
-                    p.hint { "Reference number " code.reference { (row.reference) } }
-                    a href={ "/apps/" (row.reference) } { "Open " bdi { (row.name) } }
+                    (app_head(&row.name, row.logo.as_deref(), &standing(language, row.status, row.changing), 2))
+                    p.hint { (say(["Reference number ", "Referenznummer "])) code.reference { (row.reference) } }
+                    a href={ "/apps/" (row.reference) } { @match language { Language::English => { "Open " bdi { (row.name) } }, Language::German => { bdi { (row.name) } " öffnen" } } }
                 }
             }
         }
-        @if rows.is_empty() { section.card { p { "You have not registered an application." } } }
-        div.buttons { a.button href="/apps/new" { "Register an application" } }
+        @if rows.is_empty() { section.card { p { (say(["You have not registered an application.", "Sie haben keine Anwendung registriert."])) } } }
+        div.buttons { a.button href="/apps/new" { (say(REGISTER)) } }
     };
-    page("Your applications", Some(person), Tab::Apps, Width::Wide, &body)
+    page(language, title, Some(person), Tab::Apps, Width::Wide, &body)
 }
 
-fn standing(status: &str, changing: bool) -> Markup {
-    let mood = match status {
-        "approved" => "good",
-        "pending" => "wait",
-        _ => "bad",
+/// What leads to the form for a new application, and stands over it.
+const REGISTER: Texts = ["Register an application", "Eine Anwendung registrieren"];
+
+fn standing(language: Language, status: &'static str, changing: bool) -> Markup {
+    let (german, mood) = match status {
+        "approved" => ("genehmigt", "good"),
+        "pending" => ("wartet auf Prüfung", "wait"),
+        "rejected" => ("abgelehnt", "bad"),
+        _ => ("gesperrt", "bad"),
     };
-    html! { (badge(status, mood)) @if changing { " " (badge("change under review", "wait")) } }
+    let change = language.say(["change under review", "Änderung in Prüfung"]);
+    html! { (badge(language.say([status, german]), mood)) @if changing { " " (badge(change, "wait")) } }
 }
 
 /// What stands in the fields of the form.
@@ -83,29 +92,46 @@ pub struct Fields {
 pub struct Refused {
     /// Name of the field; empty where none is at fault.
     pub field: &'static str,
-    /// Why, in a sentence.
-    pub why: String,
+    /// Why, in a sentence of each language.
+    pub why: [String; 2],
 }
 
+impl Refused {
+    /// Why, in this language.
+    pub fn why(&self, language: Language) -> &str {
+        language.say(self.why.each_ref().map(String::as_str))
+    }
+}
+
+/// Kinds of applications, and what they are called.
+pub const KINDS: [(&str, Texts); 4] = [
+    ("web", ["Web application on a server", "Webanwendung auf einem Server"]),
+    ("native", ["Program on a person's machine", "Programm auf dem Rechner einer Person"]),
+    ("browser", ["Program in a browser", "Programm in einem Browser"]),
+    ("service", ["Service that acts for itself", "Dienst, der für sich selbst handelt"]),
+];
+
+const HTTPS: Texts = ["An https address.", "Eine https-Adresse."];
+
 /// What each field of the form is called, as its label says.
-const LABELS: [(&str, &str); 12] = [
-    ("application_type", "Kind of application"),
-    ("client_name", "Name"),
-    ("redirect_uris", "Callback addresses"),
-    ("logo", "Logo"),
-    ("client_uri", "Its page"),
-    ("description", "Description"),
-    ("policy_uri", "Privacy statement"),
-    ("tos_uri", "Terms"),
-    ("contacts", "Contact"),
-    ("scope", "Scopes"),
-    ("scope_reason", "Why it needs them"),
-    ("confidential", "Can it keep a secret?"),
+const LABELS: [(&str, Texts); 12] = [
+    ("application_type", ["Kind of application", "Art der Anwendung"]),
+    ("client_name", ["Name", "Name"]),
+    ("redirect_uris", ["Callback addresses", "Rücksprungadressen"]),
+    ("logo", ["Logo", "Logo"]),
+    ("client_uri", ["Its page", "Seite der Anwendung"]),
+    ("description", ["Description", "Beschreibung"]),
+    ("policy_uri", ["Privacy statement", "Datenschutzerklärung"]),
+    ("tos_uri", ["Terms", "Nutzungsbedingungen"]),
+    ("contacts", ["Contact", "Kontakt"]),
+    ("scope", ["Scopes", "Berechtigungen"]),
+    ("scope_reason", ["Why it needs them", "Wozu sie gebraucht werden"]),
+    ("confidential", ["Can it keep a secret?", "Kann sie ein Geheimnis wahren?"]),
 ];
 
 /// What a field is called; itself where it has no label.
-fn label_of(field: &'static str) -> &'static str {
-    LABELS.iter().find(|(name, _)| *name == field).map_or(field, |(_, label)| label)
+fn label_of(language: Language, field: &'static str) -> &'static str {
+    LABELS.iter().find(|(name, _)| *name == field).map_or(field, |(_, label)| language.say(*label))
 }
 
 /// Where the form for a new application is.
@@ -133,10 +159,13 @@ pub fn new(
     refused: Option<&Refused>,
     time: Time,
 ) -> String {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
     let shown = Shown {
+        language,
         csrf,
         action: NEW,
-        button: "Send for review",
+        button: say(["Send for review", "Zur Prüfung senden"]),
         fields,
         refused,
         time,
@@ -144,11 +173,11 @@ pub fn new(
         version: None,
     };
     let body = html! {
-        h1 { "Register an application" }
-        p.lead { "A reviewer looks at it; then it gets its id and, if it can keep one, its secret." }
+        h1 { (say(REGISTER)) }
+        p.lead { (say(["A reviewer looks at it; then it gets its id and, if it can keep one, its secret.", "Die Anwendung wird zuerst geprüft; dann erhält sie ihre Client-ID und, wenn sie eines wahren kann, ihr Geheimnis."])) }
         section.card { (form(&shown)) }
     };
-    page("Register an application", Some(person), Tab::Apps, Width::Middle, &body)
+    page(language, say(REGISTER), Some(person), Tab::Apps, Width::Middle, &body)
 }
 
 /// One application, for its owner.
@@ -201,10 +230,13 @@ pub struct App<'a> {
 /// The page of one application.
 pub fn app(app: &App<'_>) -> String {
     let action = format!("/apps/{}", app.reference);
+    let language = app.person.language;
+    let say = |texts: Texts| language.say(texts);
     let shown = Shown {
+        language,
         csrf: app.csrf,
         action: &action,
-        button: "Send the change",
+        button: say(["Send the change", "Änderung senden"]),
         fields: &app.fields,
         refused: app.refused.as_ref(),
         time: app.time,
@@ -214,34 +246,40 @@ pub fn app(app: &App<'_>) -> String {
     let body = html! {
         @if app.is_outdated {
             div.note.stop role="alert" {
-                "Nothing was changed: a reviewer decided about this application, or it was changed, since the page was made that you sent. Look at how it stands now. The form below holds what you sent: send it again if you still want it."
+                (say([
+                    "Nothing was changed: a reviewer decided about this application, or it was changed, since the page was made that you sent. Look at how it stands now. The form below holds what you sent: send it again if you still want it.",
+                    "Es wurde nichts geändert: Seit die Seite entstand, die Sie abgeschickt haben, wurde über diese Anwendung entschieden, oder sie wurde geändert. Sehen Sie sich an, wie sie jetzt ist. Im Formular unten steht, was Sie abgeschickt haben: Senden Sie es noch einmal, wenn Sie es immer noch möchten.",
+                ]))
             }
         }
         @if app.is_stale {
             div.note.stop role="alert" {
-                "No secret was made: there is a newer one than this page knew. Press the button again if you want to replace that one."
+                (say([
+                    "No secret was made: there is a newer one than this page knew. Press the button again if you want to replace that one.",
+                    "Es wurde kein Geheimnis erzeugt: Es gibt ein neueres als das, von dem diese Seite wusste. Betätigen Sie die Schaltfläche noch einmal, wenn Sie dieses ersetzen möchten.",
+                ]))
             }
         }
         section.card {
-            (app_head(app.name, app.logo.as_deref(), &standing(app.status, app.changing), 1))
+            (app_head(app.name, app.logo.as_deref(), &standing(language, app.status, app.changing), 1))
             dl.facts {
-                dt { "Reference number" }
+                dt { (say(["Reference number", "Referenznummer"])) }
                 dd { code.reference { (app.reference) } }
             }
             @match app.status {
-                "pending" => p { "It waits for a reviewer. Its id and secret come into being when it is approved." },
-                "rejected" => p { "It was refused. You can change it below and send it again." },
-                "suspended" => p { "It was suspended: it can neither ask for access nor use what it had." },
+                "pending" => p { (say(["It waits for a reviewer. Its id and secret come into being when it is approved.", "Die Anwendung wartet auf die Prüfung. Ihre Client-ID und ihr Geheimnis entstehen, wenn sie genehmigt wird."])) },
+                "rejected" => p { (say(["It was refused. You can change it below and send it again.", "Die Anwendung wurde abgelehnt. Unten können Sie sie ändern und noch einmal senden."])) },
+                "suspended" => p { (say(["It was suspended: it can neither ask for access nor use what it had.", "Die Anwendung wurde gesperrt: Weder kann sie um Zugriff bitten noch nutzen, was sie hatte."])) },
                 _ => {},
             }
-            @if let Some(note) = app.note { div.note { strong { "The reviewer says: " } bdi { (note) } } }
+            @if let Some(note) = app.note { div.note { strong { (say(["The reviewer says: ", "Hinweis aus der Prüfung: "])) } bdi { (note) } } }
             @if let Some(id) = app.client_id {
-                h2 { "Client id" }
+                h2 { (say(["Client id", "Client-ID"])) }
                 code.client_id { (id) }
             }
             @if let Some(secret) = app.secret {
-                h2 { "Client secret" }
-                div.note.warn role="status" { "This is the only time that the secret is shown. Keep it where only your application can read it." }
+                h2 { (say(["Client secret", "Client-Geheimnis"])) }
+                div.note.warn role="status" { (say(["This is the only time that the secret is shown. Keep it where only your application can read it.", "Das Geheimnis wird nur dieses eine Mal angezeigt. Bewahren Sie es dort auf, wo nur Ihre Anwendung es lesen kann."])) }
                 code.client_secret { (secret) }
             }
             @if app.secret.is_none() && (app.may_show || app.may_rotate) {
@@ -249,30 +287,31 @@ pub fn app(app: &App<'_>) -> String {
                     (hidden("csrf_token", app.csrf))
                     (hidden("version", &app.version.to_string()))
                     @if app.may_show {
-                        p { "Its secret is shown once, when you ask for it." }
-                        button type="submit" name="action" value="show_secret" { "Show the secret" }
+                        p { (say(["Its secret is shown once, when you ask for it.", "Das Geheimnis wird einmal angezeigt, wenn Sie es verlangen."])) }
+                        button type="submit" name="action" value="show_secret" { (say(["Show the secret", "Geheimnis anzeigen"])) }
                     } @else {
                         (hidden("newest_secret", app.newest_secret))
-                        p { "A new secret works at once; the old one goes on for 24 hours." }
-                        button.quiet type="submit" name="action" value="rotate_secret" { "Make a new secret" }
+                        p { (say(["A new secret works at once; the old one goes on for 24 hours.", "Ein neues Geheimnis gilt sofort; das alte gilt noch 24 Stunden weiter."])) }
+                        button.quiet type="submit" name="action" value="rotate_secret" { (say(["Make a new secret", "Neues Geheimnis erzeugen"])) }
                     }
                 }
             }
         }
         section.card {
-            h2 { "Change it" }
-            p.hint { "Another name, logo, callback address or wider scopes are reviewed again; until then everything works as before." }
+            h2 { (say(["Change it", "Anwendung ändern"])) }
+            p.hint { (say(["Another name, logo, callback address or wider scopes are reviewed again; until then everything works as before.", "Ein anderer Name, ein anderes Logo, eine andere Rücksprungadresse oder weiter reichende Berechtigungen werden neu geprüft; bis dahin bleibt alles, wie es war."])) }
             @if let Some(logo) = &app.proposed_logo {
-                p.hint { "The logo that waits for a reviewer: " img.logo src=(logo) alt="the logo under review" width="58" height="58"; }
+                p.hint { (say(["The logo that waits for a reviewer: ", "Das Logo, das auf die Prüfung wartet: "])) img.logo src=(logo) alt=(say(["the logo under review", "das Logo in der Prüfung"])) width="58" height="58"; }
             }
             (form(&shown))
         }
     };
-    page(app.name, Some(&app.person), Tab::Apps, Width::Middle, &body)
+    page(language, app.name, Some(&app.person), Tab::Apps, Width::Middle, &body)
 }
 
 /// What the form is made of.
 struct Shown<'a> {
+    language: Language,
     csrf: &'a str,
     action: &'a str,
     button: &'a str,
@@ -286,9 +325,11 @@ struct Shown<'a> {
 
 /// The form, for a new application and for changes.
 fn form(shown: &Shown<'_>) -> Markup {
-    let Shown { fields, refused, .. } = *shown;
-    let text = |name: &'static str, hint: &str, value: &str, kind: &str, required: bool| {
+    let Shown { language, fields, refused, .. } = *shown;
+    let say = |texts: Texts| language.say(texts);
+    let text = |name: &'static str, hint: Texts, value: &str, kind: &str, required: bool| {
         field(
+            language,
             name,
             hint,
             refused,
@@ -299,8 +340,9 @@ fn form(shown: &Shown<'_>) -> Markup {
             },
         )
     };
-    let area = |name: &'static str, hint: &str, value: &str, required: bool| {
+    let area = |name: &'static str, hint: Texts, value: &str, required: bool| {
         field(
+            language,
             name,
             hint,
             refused,
@@ -314,8 +356,9 @@ fn form(shown: &Shown<'_>) -> Markup {
     html! {
         @if let Some(refused) = refused {
             div.note.stop role="alert" {
-                @if refused.field.is_empty() { (refused.why) } @else {
-                    "Please look at " a href={ "#" (refused.field) } { (label_of(refused.field)) } ": " (refused.why)
+                @if refused.field.is_empty() { (refused.why(language)) } @else {
+                    (say(["Please look at ", "Bitte prüfen Sie dieses Feld: "]))
+                    a href={ "#" (refused.field) } { (label_of(language, refused.field)) } (say([": ", " – "])) (refused.why(language))
                 }
             }
         }
@@ -324,19 +367,23 @@ fn form(shown: &Shown<'_>) -> Markup {
             @if let Some(version) = shown.version { (hidden("version", &version.to_string())) }
             @if shown.action == NEW { (hidden(MADE, &shown.time.made.to_string())) }
             // Said before anything is typed.
-            p.hint { "Please send it before " (time(shown.time.end)) ". You are signed out after " (duration(shown.time.idle))
-                " in which you open no other page here, and what you typed is lost then." }
-            (field("application_type", "Where it runs decides how safely it can keep secrets.", refused, &html! {
+            p.hint { (say(["Please send it before ", "Zum Absenden haben Sie Zeit bis "])) (time(shown.time.end))
+                (say([". You are signed out after ", ". Wenn Sie hier "])) (duration(language, shown.time.idle))
+                (say([
+                    " in which you open no other page here, and what you typed is lost then.",
+                    " lang keine andere Seite öffnen, werden Sie abgemeldet, und was Sie eingegeben haben, geht verloren.",
+                ])) }
+            (field(language, "application_type", ["Where it runs decides how safely it can keep secrets.", "Wo sie läuft, entscheidet darüber, wie sicher sie Geheimnisse wahren kann."], refused, &html! {
                 select #application_type name="application_type" aria-describedby=(described("application_type", refused))
                     aria-invalid=[bad("application_type", refused)] autofocus[bad("application_type", refused).is_some()] {
-                    @for (value, words) in [("web", "Web application on a server"), ("native", "Program on a person's machine"), ("browser", "Program in a browser"), ("service", "Service that acts for itself")] {
-                        option value=(value) selected[fields.application_type == value] { (words) }
+                    @for (value, words) in KINDS {
+                        option value=(value) selected[fields.application_type == value] { (say(words)) }
                     }
                 }
             }))
-            (text("client_name", "1 to 64 characters; owners see it when they decide.", &fields.client_name, "text", true))
-            (area("redirect_uris", "One a line. https://…, or http://127.0.0.1/… for programs on a machine, or a private scheme such as com.example.app:/cb.", &fields.redirect_uris, false))
-            (field("logo", "PNG, JPEG or WebP, at most 256 KiB and 1024×1024. Leave empty to keep what is there.", refused, &html! {
+            (text("client_name", ["1 to 64 characters; owners see it when they decide.", "1 bis 64 Zeichen; Eigentümer sehen ihn, wenn sie entscheiden."], &fields.client_name, "text", true))
+            (area("redirect_uris", ["One a line. https://…, or http://127.0.0.1/… for programs on a machine, or a private scheme such as com.example.app:/cb.", "Eine in jeder Zeile. https://…, oder http://127.0.0.1/… für Programme auf einem Rechner, oder ein eigenes Schema wie com.example.app:/cb."], &fields.redirect_uris, false))
+            (field(language, "logo", ["PNG, JPEG or WebP, at most 256 KiB and 1024×1024. Leave empty to keep what is there.", "PNG, JPEG oder WebP, höchstens 256 KiB und 1024×1024. Lassen Sie es leer, um zu behalten, was da ist."], refused, &html! {
                 input #logo type="file" name="logo" accept="image/png,image/jpeg,image/webp"
                     aria-invalid=[bad("logo", refused)] aria-describedby=(described("logo", refused))
                     autofocus[bad("logo", refused).is_some()];
@@ -344,39 +391,39 @@ fn form(shown: &Shown<'_>) -> Markup {
             @if shown.has_logo {
                 div.choice {
                     input #remove_logo type="checkbox" name="remove_logo" value="true";
-                    label for="remove_logo" { "Take the logo away" }
-                    p.hint { "Then its first letter stands in its place." }
+                    label for="remove_logo" { (say(["Take the logo away", "Logo entfernen"])) }
+                    p.hint { (say(["Then its first letter stands in its place.", "An seiner Stelle steht dann der erste Buchstabe des Namens."])) }
                 }
             }
-            (text("client_uri", "An https address.", &fields.client_uri, "url", false))
-            (area("description", "Shown to owners on the consent page.", &fields.description, false))
-            (text("policy_uri", "An https address.", &fields.policy_uri, "url", false))
-            (text("tos_uri", "An https address.", &fields.tos_uri, "url", false))
-            (text("contacts", "Mail addresses, separated by spaces.", &fields.contacts, "text", false))
-            (text("scope", "What it may ask for at most, separated by spaces: index:orders-*:read", &fields.scope, "text", false))
-            (area("scope_reason", "For the reviewer.", &fields.scope_reason, false))
+            (text("client_uri", HTTPS, &fields.client_uri, "url", false))
+            (area("description", ["Shown to owners on the consent page.", "Wird Eigentümern auf der Zustimmungsseite gezeigt."], &fields.description, false))
+            (text("policy_uri", HTTPS, &fields.policy_uri, "url", false))
+            (text("tos_uri", HTTPS, &fields.tos_uri, "url", false))
+            (text("contacts", ["Mail addresses, separated by spaces.", "E-Mail-Adressen, durch Leerzeichen getrennt."], &fields.contacts, "text", false))
+            (text("scope", ["What it may ask for at most, separated by spaces: index:orders-*:read", "Worum sie höchstens bitten darf, durch Leerzeichen getrennt: index:orders-*:read"], &fields.scope, "text", false))
+            (area("scope_reason", ["For the reviewer.", "Für die Prüfung."], &fields.scope_reason, false))
             fieldset {
-                legend { (label_of("confidential")) }
+                legend { (label_of(language, "confidential")) }
                 @if let Some(refused) = refused.filter(|refused| refused.field == "confidential") {
-                    p.note.stop #confidential-trouble { (refused.why) }
+                    p.note.stop #confidential-trouble { (refused.why(language)) }
                 }
                 div.choice {
                     input #confidential type="radio" name="confidential" value="confidential" checked[!fields.public]
                         aria-describedby=[bad("confidential", refused).map(|_| "confidential-trouble")]
                         autofocus[bad("confidential", refused).is_some()];
-                    label for="confidential" { "Yes, it runs where nobody else can look" }
-                    p.hint { "It gets a secret." }
+                    label for="confidential" { (say(["Yes, it runs where nobody else can look", "Ja, sie läuft dort, wo niemand sonst hineinsehen kann"])) }
+                    p.hint { (say(["It gets a secret.", "Die Anwendung erhält ein Geheimnis."])) }
                 }
                 div.choice {
                     input #public type="radio" name="confidential" value="public" checked[fields.public];
-                    label for="public" { "No, it runs on a person's machine or in a browser" }
-                    p.hint { "It gets no secret and must use PKCE." }
+                    label for="public" { (say(["No, it runs on a person's machine or in a browser", "Nein, sie läuft auf dem Rechner einer Person oder in einem Browser"])) }
+                    p.hint { (say(["It gets no secret and must use PKCE.", "Die Anwendung erhält kein Geheimnis und muss PKCE verwenden."])) }
                 }
             }
             div.choice {
                 input #require_pkce type="checkbox" name="require_pkce" value="true" checked[fields.require_pkce];
-                label for="require_pkce" { "Insist on PKCE" }
-                p.hint { "A stolen code is then worth nothing. Leave it ticked unless your application cannot do it." }
+                label for="require_pkce" { (say(["Insist on PKCE", "Auf PKCE bestehen"])) }
+                p.hint { (say(["A stolen code is then worth nothing. Leave it ticked unless your application cannot do it.", "Ein gestohlener Code ist dann nichts wert. Lassen Sie das angekreuzt, es sei denn, Ihre Anwendung kann es nicht."])) }
             }
             div.buttons { button type="submit" name="action" value="submit" { (shown.button) } }
         }
@@ -394,13 +441,19 @@ fn described(name: &str, refused: Option<&Refused>) -> String {
     }
 }
 
-fn field(name: &'static str, hint: &str, refused: Option<&Refused>, input: &Markup) -> Markup {
+fn field(
+    language: Language,
+    name: &'static str,
+    hint: Texts,
+    refused: Option<&Refused>,
+    input: &Markup,
+) -> Markup {
     html! {
         div.field {
-            label for=(name) { (label_of(name)) }
-            p.hint id={ (name) "-hint" } { (hint) }
+            label for=(name) { (label_of(language, name)) }
+            p.hint id={ (name) "-hint" } { (language.say(hint)) }
             @if let Some(refused) = refused.filter(|refused| refused.field == name) {
-                p.note.stop id={ (name) "-trouble" } { (refused.why) }
+                p.note.stop id={ (name) "-trouble" } { (refused.why(language)) }
             }
             (input)
         }
@@ -410,14 +463,18 @@ fn field(name: &'static str, hint: &str, refused: Option<&Refused>, input: &Mark
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::language::Language::English;
 
-    const PERSON: Person<'_> = Person { name: "dev", csrf: "t", reviews: false };
+    const PERSON: Person<'_> = Person { name: "dev", csrf: "t", reviews: false, language: English };
     const TIME: Time = Time { end: 1_800_000, idle: 1_800_000, made: 7 };
 
     #[test]
     fn the_form_has_every_field_and_names_the_refused_one() {
         let fields = Fields { client_name: "A\"b".into(), require_pkce: true, ..Fields::default() };
-        let refused = Refused { field: "redirect_uris", why: "no fragment is allowed".into() };
+        let refused = Refused {
+            field: "redirect_uris",
+            why: ["no fragment is allowed".into(), String::new()],
+        };
         let page = new(&PERSON, "c", &fields, Some(&refused), TIME);
         for name in [
             "csrf_token",
@@ -444,7 +501,7 @@ mod tests {
         for field in
             ["application_type", "client_name", "redirect_uris", "logo", "scope", "confidential"]
         {
-            let refused = Refused { field, why: "not so".into() };
+            let refused = Refused { field, why: ["not so".into(), String::new()] };
             let page = new(&PERSON, "c", &fields, Some(&refused), TIME);
             assert_eq!(page.matches(" autofocus").count(), 1, "{field}");
             let at = page.find(" autofocus").expect("counted");

@@ -5,13 +5,16 @@
 //! taken for words of ours ([`quoted`](super::quoted)), and with values of fields that are not known to hold
 //! values whole: `customer` is `acme` lets through "acme holdings, all secrets" where the field is a text.
 //!
+//! So it is in each language: a filter is told or not as its own marks and words have it.
+//!
 //! Which fields those are, only the mappings know; whoever asks brings it ([`Whole`]).
 
 use json::Value;
 
 use super::kept::{Compared, Exact, Kept};
+use super::language::{Language, Texts};
 use super::quoted;
-use super::words::list;
+use super::words::{AND, OR, list};
 use crate::oauth::details::is_one_a_side;
 
 /// Filters nest so deep at most.
@@ -28,7 +31,7 @@ const VALUES_MAX: usize = 10;
 pub enum Told {
     /// Every document.
     All,
-    /// Documents that are as these words say, after "where".
+    /// Documents that are as these words say, after "where", or in German after "gilt:".
     Where(String),
 }
 
@@ -38,6 +41,8 @@ pub type Whole<'a> = &'a dyn Fn(&str) -> Kept;
 /// Where a clause stands.
 #[derive(Clone, Copy)]
 struct Where {
+    /// It is told in this language.
+    language: Language,
     /// So deep.
     depth: usize,
     /// Under a `must_not`: what is not found is let through.
@@ -45,8 +50,8 @@ struct Where {
 }
 
 /// What a filter lets through, in words; `None` where words do not say it.
-pub fn in_words(query: &Value, whole: Whole<'_>) -> Option<Told> {
-    match clause(query, whole, Where { depth: 0, negated: false })? {
+pub fn in_words(language: Language, query: &Value, whole: Whole<'_>) -> Option<Told> {
+    match clause(query, whole, Where { language, depth: 0, negated: false })? {
         Clause::All => Some(Told::All),
         Clause::Words(words, _) => (words.len() <= BYTES_MAX).then_some(Told::Where(words)),
     }
@@ -74,11 +79,11 @@ enum Joint {
 }
 
 /// Clauses side by side.
-fn joined(mut clauses: Vec<(String, Joint)>, joint: Joint) -> Option<Clause> {
+fn joined(language: Language, mut clauses: Vec<(String, Joint)>, joint: Joint) -> Option<Clause> {
     if clauses.len() < 2 {
         return clauses.pop().map(|(words, own)| Clause::Words(words, own));
     }
-    let word = if joint == Joint::Or { " or " } else { " and " };
+    let word = language.say(if joint == Joint::Or { OR } else { AND });
     let told: Vec<String> = clauses
         .into_iter()
         .map(|(words, own)| match own {
@@ -86,7 +91,7 @@ fn joined(mut clauses: Vec<(String, Joint)>, joint: Joint) -> Option<Clause> {
             _ => format!("({words})"),
         })
         .collect();
-    Some(Clause::Words(told.join(word), joint))
+    Some(Clause::Words(told.join(&format!(" {word} ")), joint))
 }
 
 /// The one member of an object.
@@ -98,9 +103,11 @@ fn only(value: &Value) -> Option<(&str, &Value)> {
 }
 
 fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
-    if at.depth > DEPTH_MAX {
+    let Where { language, depth, negated } = at;
+    if depth > DEPTH_MAX {
         return None;
     }
+    let is = language.say(["is", "ist"]);
     let (kind, body) = only(query)?;
     match kind {
         "match_all" => (body.as_object()?.iter().next().is_none()).then_some(Clause::All),
@@ -112,10 +119,11 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                 None => value,
             };
             let kept = whole(field);
-            let is_told = kept.tells_of(Compared::Equal, value, at.negated);
-            let (name, value) = (name_told(field, is_told)?, scalar(value, kept)?);
-            let joint = if value == EMPTY { Joint::Values } else { Joint::None };
-            Some(Clause::Words(format!("{name} is {value}"), joint))
+            let is_told = kept.tells_of(Compared::Equal, value, negated);
+            let value = scalar(language, value, kept)?;
+            let name = name_told(language, field, is_told)?;
+            let joint = if value == language.say(EMPTY) { Joint::Values } else { Joint::None };
+            Some(Clause::Words(format!("{name} {is} {value}"), joint))
         }
         "terms" => {
             let (field, values) = only(body)?;
@@ -124,20 +132,22 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                 return None;
             }
             let kept = whole(field);
-            let is_told = |value| kept.tells_of(Compared::Equal, value, at.negated);
-            let name = name_told(field, values.iter().all(is_told))?;
-            let values: Vec<String> =
-                values.iter().map(|value| scalar(value, kept)).collect::<Option<_>>()?;
+            let is_told = |value| kept.tells_of(Compared::Equal, value, negated);
+            let name = name_told(language, field, values.iter().all(is_told))?;
+            let values = values.iter().map(|value| scalar(language, value, kept));
+            let values: Vec<String> = values.collect::<Option<_>>()?;
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            let joint =
-                if values[..] == [EMPTY] || values.len() > 1 { Joint::Values } else { Joint::None };
-            Some(Clause::Words(format!("{name} is {}", list(&values, "or")), joint))
+            let is_one = values.len() == 1 && values[0] != language.say(EMPTY);
+            let joint = if is_one { Joint::None } else { Joint::Values };
+            let values = list(&values, language.say(OR));
+            Some(Clause::Words(format!("{name} {is} {values}"), joint))
         }
         "exists" => match only(body)? {
             ("field", field) => {
                 let field = field.as_str()?;
-                let name = name_told(field, whole(field).tells(at.negated))?;
-                Some(Clause::Words(format!("{name} has a value"), Joint::None))
+                let name = name_told(language, field, whole(field).tells(negated))?;
+                let has = language.say(["has a value", "hat einen Wert"]);
+                Some(Clause::Words(format!("{name} {has}"), Joint::None))
             }
             _ => None,
         },
@@ -152,22 +162,23 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
             let kept = whole(field);
             for (bound, value) in bounds.iter() {
                 let (compared, word) = match bound {
-                    "gt" => (Compared::Above, "above"),
-                    "gte" => (Compared::AtLeast, "at least"),
-                    "lt" => (Compared::Below, "below"),
-                    "lte" => (Compared::AtMost, "at most"),
+                    "gt" => (Compared::Above, ["above", "größer als"]),
+                    "gte" => (Compared::AtLeast, ["at least", "mindestens"]),
+                    "lt" => (Compared::Below, ["below", "kleiner als"]),
+                    "lte" => (Compared::AtMost, ["at most", "höchstens"]),
                     _ => return None,
                 };
-                kept.tells_of(compared, value, at.negated).then_some(())?;
-                told.push(format!("{word} {}", scalar(value, kept)?));
+                kept.tells_of(compared, value, negated).then_some(())?;
+                told.push(format!("{} {}", language.say(word), scalar(language, value, kept)?));
             }
             let joint = match told.len() {
                 0 => return None,
                 1 => Joint::None,
                 _ => Joint::Values,
             };
-            let name = name(field)?;
-            Some(Clause::Words(format!("{name} is {}", told.join(" and ")), joint))
+            let name = name(language, field)?;
+            let told = told.join(&format!(" {} ", language.say(AND)));
+            Some(Clause::Words(format!("{name} {is} {told}"), joint))
         }
         "bool" => all(body, whole, at),
         _ => None,
@@ -185,7 +196,7 @@ fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
             None => std::slice::from_ref(clauses),
         };
         let negated = at.negated || occurrence == "must_not";
-        let below = Where { depth: at.depth + 1, negated };
+        let below = Where { depth: at.depth + 1, negated, ..at };
         let clauses: Vec<Clause> =
             clauses.iter().map(|it| clause(it, whole, below)).collect::<Option<_>>()?;
         let is_empty = clauses.is_empty();
@@ -206,10 +217,11 @@ fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
             // What keeps everything back is no filter that has words.
             "must_not" if has_all => return None,
             "must_not" => {
-                told.extend(said.iter().map(|(it, _)| (format!("not ({it})"), Joint::None)));
+                let not = at.language.say(["not", "nicht"]);
+                told.extend(said.iter().map(|(it, _)| (format!("{not} ({it})"), Joint::None)));
             }
             "should" if has_all => is_any = true,
-            "should" => some = joined(said, Joint::Or),
+            "should" => some = joined(at.language, said, Joint::Or),
             _ => return None,
         }
     }
@@ -219,36 +231,36 @@ fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
     {
         told.push((words, joint));
     }
-    match joined(told, Joint::And) {
+    match joined(at.language, told, Joint::And) {
         None if is_any => Some(Clause::All),
         told => told,
     }
 }
 
 /// A field of which this is told.
-fn name_told(field: &str, is_told: bool) -> Option<String> {
-    if is_told { name(field) } else { None }
+fn name_told(language: Language, field: &str, is_told: bool) -> Option<String> {
+    if is_told { name(language, field) } else { None }
 }
 
 /// A field as people know it: a keyword beside a text is the same to them.
-fn name(field: &str) -> Option<String> {
+fn name(language: Language, field: &str) -> Option<String> {
     let name = field.strip_suffix(".keyword").unwrap_or(field);
-    quoted::is_plain_field(name).then(|| quoted::isolated(name).into_owned())
+    quoted::is_plain_field(language, name).then(|| quoted::isolated(name).into_owned())
 }
 
 /// What `false` finds: documents with an empty text, too.
-const EMPTY: &str = "no or empty";
+const EMPTY: Texts = ["no or empty", "nein oder leer"];
 
-fn scalar(value: &Value, kept: Kept) -> Option<String> {
+fn scalar(language: Language, value: &Value, kept: Kept) -> Option<String> {
     match value {
         Value::String(text) if kept.values != Exact::Truth => {
-            let is_plain = quoted::is_plain_value(text);
-            is_plain.then(|| format!("\u{201c}{}\u{201d}", quoted::isolated(text)))
+            let is_plain = quoted::is_plain_value(language, text);
+            is_plain.then(|| quoted::between(language, text))
         }
         Value::Number(_) if kept.values != Exact::Truth => Some(json::to_string(value)),
         value => match (value.as_bool(), value.as_str()) {
-            (Some(true), _) | (_, Some("true")) => Some("yes".to_owned()),
-            (Some(false), _) | (_, Some("false" | "")) => Some(EMPTY.to_owned()),
+            (Some(true), _) | (_, Some("true")) => Some(language.say(["yes", "ja"]).to_owned()),
+            (Some(false), _) | (_, Some("false" | "")) => Some(language.say(EMPTY).to_owned()),
             _ => None,
         },
     }
@@ -257,6 +269,7 @@ fn scalar(value: &Value, kept: Kept) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::language::Language::{English, German};
 
     /// A text, a keyword that leaves long ones out, whole numbers cut, one with a value for none, one that nothing
     /// finds, one of yes and no, numbers; others are words.
@@ -317,8 +330,12 @@ mod tests {
     }
 
     fn told(query: &str) -> Option<String> {
+        told_in(English, query)
+    }
+
+    fn told_in(language: Language, query: &str) -> Option<String> {
         let query = json::parse(query.as_bytes()).expect("JSON");
-        in_words(&query, &kept).map(|told| match told {
+        in_words(language, &query, &kept).map(|told| match told {
             Told::All => "all".to_owned(),
             Told::Where(words) => words,
         })
@@ -443,5 +460,58 @@ mod tests {
             format!(r#"{{"bool":{{"must":[{inner}]}}}}"#)
         });
         assert_eq!(told(&deep), None);
+    }
+
+    #[test]
+    fn filters_are_said_in_german() {
+        for (query, expected) in [
+            (r#"{"term":{"kunde.keyword":"acme"}}"#, "kunde ist „acme“"),
+            (r#"{"term":{"paid":true}}"#, "paid ist ja"),
+            (r#"{"terms":{"k":["a","b",3]}}"#, "k ist „a“, „b“ oder 3"),
+            (
+                r#"{"bool":{"filter":[{"terms":{"paid":[""]}},{"term":{"c":3}}]}}"#,
+                "(paid ist nein oder leer) und c ist 3",
+            ),
+            (
+                r#"{"range":{"total":{"gte":10,"lt":20}}}"#,
+                "total ist mindestens 10 und kleiner als 20",
+            ),
+            (
+                r#"{"range":{"total":{"gt":10,"lte":20}}}"#,
+                "total ist größer als 10 und höchstens 20",
+            ),
+            (
+                r#"{"bool":{"must_not":[{"exists":{"field":"x"}}],"should":[{"term":{"a":1}},{"term":{"a":2}}]}}"#,
+                "nicht (x hat einen Wert) und (a ist 1 oder a ist 2)",
+            ),
+            (r#"{"match_all":{}}"#, "all"),
+        ] {
+            assert_eq!(told_in(German, query).as_deref(), Some(expected), "{query}");
+        }
+    }
+
+    /// A value that holds the marks of the other language, or a field that is a word of it, tells of another filter than
+    /// the one that is granted.
+    #[test]
+    fn what_could_be_taken_for_our_words_is_not_said_in_german() {
+        for query in [
+            r#"{"bool":{"must_not":{"term":{"k":"zzz“) und (k ist „a"}}}}"#,
+            r#"{"bool":{"must_not":{"terms":{"k":["zzz","y“) und (k ist „a"]}}}}"#,
+            r#"{"range":{"k":{"gte":"a“ oder k ist „b"}}}"#,
+            r#"{"term":{"k":"a<< oder k ist >>b"}}"#,
+            r#"{"term":{"k":"a, oder k ist ,,b"}}"#,
+            r#"{"term":{"nicht":"a"}}"#,
+            r#"{"term":{"Nicht":"a"}}"#,
+            r#"{"exists":{"field":"oder"}}"#,
+            r#"{"range":{"und":{"gte":"a"}}}"#,
+            r#"{"term":{"ist.keyword":"a"}}"#,
+            r#"{"exists":{"field":"k hat einen Wert oder n"}}"#,
+            r#"{"term":{"k":"a\u202eb"}}"#,
+        ] {
+            assert_eq!(told_in(German, query), None, "{query}");
+        }
+        let hebrew = told_in(German, r#"{"term":{"k":"\u05d0"}}"#);
+        assert_eq!(hebrew.as_deref(), Some("k ist „\u{2068}\u{5d0}\u{2069}“"));
+        assert!(told(r#"{"term":{"oder":"a, ,,b"}}"#).is_some(), "in English these are no words");
     }
 }

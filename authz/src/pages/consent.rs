@@ -3,7 +3,10 @@
 use maud::{Markup, html};
 
 use super::condition::{self, Told, Whole};
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, no_default, page, until};
+use super::language::{Language, Texts};
+use super::layout::{
+    ACCESS, Person, Step, Tab, Width, app_head, badge, hidden, no_default, page, until,
+};
 use super::quoted;
 use super::words::{Weight, Words, duration};
 
@@ -83,7 +86,7 @@ impl Detail {
 pub enum Condition {
     /// It leaves nothing out.
     All,
-    /// What follows "where".
+    /// What follows "where", or "gilt:" in German.
     Words(String),
     /// The filter, as JSON text in which nothing is hidden.
     Text(String),
@@ -91,8 +94,8 @@ pub enum Condition {
 
 impl Condition {
     /// Of a query, on fields of which some hold values whole.
-    pub fn of(query: &json::Value, whole: Whole<'_>) -> Self {
-        match condition::in_words(query, whole) {
+    pub fn of(language: Language, query: &json::Value, whole: Whole<'_>) -> Self {
+        match condition::in_words(language, query, whole) {
             Some(Told::All) => Self::All,
             Some(Told::Where(words)) => Self::Words(words),
             None => Self::Text(quoted::technical(query)),
@@ -100,67 +103,110 @@ impl Condition {
     }
 }
 
+/// What allows, and what denies.
+pub(super) const ALLOW: Texts = ["Allow", "Erlauben"];
+pub(super) const DENY: Texts = ["Deny", "Ablehnen"];
+
+/// Over what is asked.
+pub(super) const ASKS: Texts = ["It asks to", "Die Anwendung möchte"];
+
+/// Where its person holds nothing of what is asked.
+pub(super) const NOTHING_HELD: Texts =
+    ["nothing that you hold yourself.", "nichts, wozu Sie selbst berechtigt sind."];
+
+/// Whether a reviewer has looked at an application.
+pub(super) fn reviewed(language: Language, is_reviewed: bool) -> Markup {
+    match is_reviewed {
+        true => badge(language.say(["reviewed", "geprüft"]), "good"),
+        false => badge(language.say(["not reviewed", "nicht geprüft"]), "bad"),
+    }
+}
+
 /// The page.
 pub fn render(consent: &Consent<'_>) -> String {
+    let language = consent.person.language;
+    let say = |texts: Texts| language.say(texts);
     let below = html! {
-        "wants access to your documents · "
-        @if consent.reviewed { (badge("reviewed", "good")) } @else { (badge("not reviewed", "bad")) }
-        @if let Some(publisher) = consent.publisher { " · published by " bdi { (publisher) } }
+        (say(["wants access to your documents · ", "möchte Zugriff auf Ihre Dokumente · "]))
+        (reviewed(language, consent.reviewed))
+        @if let Some(publisher) = consent.publisher { (say([" · published by ", " · veröffentlicht von "])) bdi { (publisher) } }
     };
     let body = html! {
         section.card {
             (app_head(consent.app, consent.logo.as_deref(), &below, 1))
             @if !consent.reviewed {
-                div.note.stop { strong { "Nobody has reviewed this application. " } "Go on only if you trust whoever sent you here." }
+                div.note.stop { strong { (say(["Nobody has reviewed this application. ", "Niemand hat diese Anwendung geprüft. "])) } (say(["Go on only if you trust whoever sent you here.", "Fahren Sie nur fort, wenn Sie dem vertrauen, der Sie hierher geschickt hat."])) }
             }
             @if let Some(description) = consent.description { p { (description) } }
             (facts(consent))
             form method="post" action="/consent" {
-                (no_default())
+                (no_default(language))
                 (hidden("csrf_token", consent.csrf))
                 (hidden("request", consent.request))
                 (permissions(consent))
-                @if consent.lasting {
-                    p.hint { "It keeps this access until you revoke it under " a href="/account/apps" { "Access" } ", for " (duration(consent.life)) " at most." }
-                } @else {
-                    p.hint { "This access ends after " (duration(consent.life)) ". You can revoke it earlier under " a href="/account/apps" { "Access" } "." }
-                }
+                (lasts(consent))
                 @if consent.may_remember {
                     div.choice {
                         input #remember type="checkbox" name="remember" value="true";
-                        label for="remember" { "Do not ask again" }
-                        p.hint { "For this application and no more than these permissions." }
+                        label for="remember" { (say(["Do not ask again", "Nicht noch einmal fragen"])) }
+                        p.hint { (say(["For this application and no more than these permissions.", "Für diese Anwendung und für nicht mehr als diese Berechtigungen."])) }
                     }
                 }
-                (until("Please decide before", consent.end))
+                (until(language, Step::Decide, consent.end))
                 div.buttons {
-                    button type="submit" name="decision" value="allow" { "Allow" }
-                    button.quiet type="submit" name="decision" value="deny" { "Deny" }
+                    button type="submit" name="decision" value="allow" { (say(ALLOW)) }
+                    button.quiet type="submit" name="decision" value="deny" { (say(DENY)) }
                 }
             }
         }
     };
-    page("Allow access?", Some(&consent.person), Tab::None, Width::Middle, &body)
+    page(
+        language,
+        say(["Allow access?", "Zugriff erlauben?"]),
+        Some(&consent.person),
+        Tab::None,
+        Width::Middle,
+        &body,
+    )
+}
+
+/// How long the access lasts, and where it is revoked.
+fn lasts(consent: &Consent<'_>) -> Markup {
+    let language = consent.person.language;
+    let life = duration(language, consent.life);
+    let access = html! { a href="/account/apps" { (language.say(ACCESS)) } };
+    html! {
+        p.hint {
+            @match (language, consent.lasting) {
+                (Language::English, true) => { "It keeps this access until you revoke it under " (access) ", for " (life) " at most." }
+                (Language::English, false) => { "This access ends after " (life) ". You can revoke it earlier under " (access) "." }
+                (Language::German, true) => { "Die Anwendung behält diesen Zugriff, bis Sie ihn unter " (access) " widerrufen, höchstens aber " (life) " lang." }
+                (Language::German, false) => { "Dieser Zugriff endet von selbst: Er gilt " (life) " lang. Sie können ihn unter " (access) " auch früher widerrufen." }
+            }
+        }
+    }
 }
 
 fn facts(consent: &Consent<'_>) -> Markup {
+    let language = consent.person.language;
+    let say = |texts: Texts| language.say(texts);
     html! {
         dl.facts {
-            dt { "You are" }
+            dt { (say(["You are", "Sie sind"])) }
             dd { strong { (consent.person.name) } " · "
-                a href={ "/login?request=" (consent.request) } { "use another account" } }
-            dt { "You return to" }
+                a href={ "/login?request=" (consent.request) } { (say(["use another account", "anderes Konto verwenden"])) } }
+            dt { (say(["You return to", "Sie kehren zurück zu"])) }
             dd {
                 @match consent.host {
                     Some(host) => strong { (host) },
-                    None => strong { "this computer" },
+                    None => strong { (say(["this computer", "diesem Rechner"])) },
                 }
                 @if consent.insecure {
-                    " " span.insecure { "over an unprotected connection: others on the way can read the answer" }
+                    " " span.insecure { (say(["over an unprotected connection: others on the way can read the answer", "über eine ungeschützte Verbindung: Andere können die Antwort unterwegs mitlesen"])) }
                 }
             }
             @if !consent.links.is_empty() {
-                dt { "Its pages" }
+                dt { (say(["Its pages", "Seiten der Anwendung"])) }
                 dd { @for (at, (name, address)) in consent.links.iter().enumerate() {
                     @if at > 0 { " · " }
                     a href=(address) rel="noopener noreferrer nofollow" { (name) }
@@ -171,6 +217,8 @@ fn facts(consent: &Consent<'_>) -> Markup {
 }
 
 fn permissions(consent: &Consent<'_>) -> Markup {
+    let language = consent.person.language;
+    let say = |texts: Texts| language.say(texts);
     let (strong, mild): (Vec<_>, Vec<_>) =
         consent.scopes.iter().partition(|(_, words)| words.weight == Weight::Changes);
     let (changing, reading): (Vec<&Detail>, Vec<&Detail>) =
@@ -180,40 +228,41 @@ fn permissions(consent: &Consent<'_>) -> Markup {
     html! {
         @if is_mild || !is_strong {
             fieldset {
-                legend { "It asks to" }
+                legend { (say(ASKS)) }
                 @for (at, (scope, words)) in mild.iter().enumerate() {
                     (choice("scope", scope, &format!("scope-{at}"), words, false))
                 }
-                @for detail in reading { (entry(detail)) }
+                @for detail in reading { (entry(language, detail)) }
                 @if !is_mild && consent.beyond.is_empty() {
-                    p { "nothing beyond knowing that you are here." }
+                    p { (say(["nothing beyond knowing that you are here.", "nichts weiter als zu wissen, dass Sie hier sind."])) }
                 } @else if !is_mild {
-                    p { "nothing that you hold yourself." }
+                    p { (say(NOTHING_HELD)) }
                 }
             }
         }
         @if is_strong {
             fieldset {
-                legend { @if is_mild { "And to change things" } @else { "It asks to change things" } }
+                legend { @if is_mild { (say(["And to change things", "Außerdem möchte sie Änderungen vornehmen"])) } @else { (say(["It asks to change things", "Die Anwendung möchte Änderungen vornehmen"])) } }
                 @for (at, (scope, words)) in strong.iter().enumerate() {
                     (choice("scope", scope, &format!("strong-{at}"), words, true))
                 }
-                @for detail in changing { (entry(detail)) }
+                @for detail in changing { (entry(language, detail)) }
             }
         }
-        (beyond(&consent.beyond))
+        (beyond(language, &consent.beyond))
         @if consent.swallows {
-            div.note.warn { "One of the permissions above covers the same indices without a filter: while it is ticked, the filter keeps nothing back." }
+            div.note.warn { (say(["One of the permissions above covers the same indices without a filter: while it is ticked, the filter keeps nothing back.", "Eine der Berechtigungen oben umfasst dieselben Indizes ohne Filter: Solange sie angekreuzt ist, hält der Filter nichts zurück."])) }
         }
     }
 }
 
 /// What is asked and not to be had, where there is any; each thing once, however often it was asked.
-pub(super) fn beyond(sentences: &[String]) -> Markup {
+pub(super) fn beyond(language: Language, sentences: &[String]) -> Markup {
+    let say = |texts: Texts| language.say(texts);
     let sentences = once(sentences);
     html! {
         @if !sentences.is_empty() {
-            p.hint { "It also asked for what you do not hold yourself, and will not get it: " (sentences.join("; ")) "." }
+            p.hint { (say(["It also asked for what you do not hold yourself, and will not get it: ", "Verlangt wurde auch, wozu Sie selbst nicht berechtigt sind; das wird nicht gewährt: "])) (sentences.join("; ")) "." }
         }
     }
 }
@@ -240,7 +289,8 @@ fn choice(name: &str, value: &str, id: &str, words: &Words, strong: bool) -> Mar
     }
 }
 
-fn entry(detail: &Detail) -> Markup {
+fn entry(language: Language, detail: &Detail) -> Markup {
+    let say = |texts: Texts| language.say(texts);
     let id = format!("detail-{}", detail.at);
     let class = if detail.weight == Weight::Changes { "choice strong" } else { "choice" };
     html! {
@@ -249,34 +299,34 @@ fn entry(detail: &Detail) -> Markup {
             label for=(id) { (detail.sentence) }
             p.hint {
                 @match &detail.condition {
-                    Some(Condition::All) => { "All documents: the filter leaves nothing out. " }
-                    Some(Condition::Words(words)) => { "Only documents where " (words) ". " }
-                    Some(Condition::Text(text)) => { "Only documents that meet this technical condition: " code { (text) } ". " }
+                    Some(Condition::All) => { (say(["All documents: the filter leaves nothing out. ", "Alle Dokumente: Der Filter lässt nichts aus. "])) }
+                    Some(Condition::Words(words)) => { (say(["Only documents where ", "Nur Dokumente, für die gilt: "])) (words) ". " }
+                    Some(Condition::Text(text)) => { (say(["Only documents that meet this technical condition: ", "Nur Dokumente, die diese technische Bedingung erfüllen: "])) code { (text) } ". " }
                     None => {}
                 }
-                @if !detail.fields.is_empty() { "Only the fields " (names(&detail.fields)) ". " }
+                @if !detail.fields.is_empty() { (say(["Only the fields ", "Nur die Felder "])) (names(language, &detail.fields)) ". " }
                 @if detail.is_whole() {
-                    "Whole documents, as you see them yourself."
+                    (say(["Whole documents, as you see them yourself.", "Ganze Dokumente, so wie Sie selbst sie sehen."]))
                 } @else if let Some(own) = detail.own {
-                    "Of that only " (own) " that you may see yourself."
+                    (say(["Of that only ", "Davon nur "])) (own) (say([" that you may see yourself.", ", die Sie selbst sehen dürfen."]))
                 }
             }
             @if !detail.unseen.is_empty() {
-                p.hint { "It also asked for fields that you do not see yourself, and will not get them: " (names(&detail.unseen)) "." }
+                p.hint { (say(["It also asked for fields that you do not see yourself, and will not get them: ", "Verlangt wurden auch Felder, die Sie selbst nicht sehen; diese werden nicht gewährt: "])) (names(language, &detail.unseen)) "." }
             }
             @if !detail.later.is_empty() {
-                p.hint { "You hold less than it asks for. When your rights change, so does this, up to: " (once(&detail.later).join("; ")) "." }
+                p.hint { (say(["You hold less than it asks for. When your rights change, so does this, up to: ", "Sie dürfen weniger, als verlangt wird. Ändern sich Ihre Rechte, so ändert sich auch dies, höchstens bis zu: "])) (once(&detail.later).join("; ")) "." }
             }
         }
     }
 }
 
 /// Names of fields, each shown so that it cannot be taken for words of the page.
-fn names(fields: &[String]) -> Markup {
+fn names(language: Language, fields: &[String]) -> Markup {
     html! {
         @for (at, field) in fields.iter().enumerate() {
             @if at > 0 { ", " }
-            code { (quoted::field(field)) }
+            code { (quoted::field(language, field)) }
         }
     }
 }
@@ -286,11 +336,12 @@ mod tests {
     use super::*;
     use crate::oauth::reach::Today;
     use crate::pages::kept::Kept;
+    use crate::pages::language::Language::English;
     use crate::pages::words;
 
     fn consent<'a>() -> Consent<'a> {
         Consent {
-            person: Person { name: "ann", csrf: "out", reviews: false },
+            person: Person { name: "ann", csrf: "out", reviews: false, language: English },
             csrf: "c",
             request: "r",
             app: "Chart <b>",
@@ -303,7 +354,10 @@ mod tests {
             insecure: false,
             scopes: ["index:orders-*:read", "index:orders-*:write"]
                 .map(|scope| {
-                    (scope.to_owned(), words::of(scope, |_| Today { whole: 2, ..Today::default() }))
+                    (
+                        scope.to_owned(),
+                        words::of(English, scope, |_| Today { whole: 2, ..Today::default() }),
+                    )
                 })
                 .to_vec(),
             details: Vec::new(),
@@ -348,7 +402,7 @@ mod tests {
                 later: vec!["Do everything with orders-*".into()],
                 at: 0,
                 sentence: "Read documents in orders-*".into(),
-                condition: Some(Condition::of(&query, &|_| Kept::WHOLE)),
+                condition: Some(Condition::of(English, &query, &|_| Kept::WHOLE)),
                 fields: vec!["id".into(), "total".into()],
                 unseen: vec!["salary".into()],
                 own: Some("documents"),

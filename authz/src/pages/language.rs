@@ -23,6 +23,9 @@ pub enum Language {
 /// A text in each language.
 pub type Texts = [&'static str; 2];
 
+/// The parameter of an address that asks for languages.
+pub const PARAMETER: &str = "ui_locales";
+
 /// So many tags of a list are looked at: people speak fewer languages.
 const TAGS_MAX: usize = 32;
 
@@ -88,7 +91,8 @@ impl Language {
             (1..=SUBTAG_BYTES_MAX).contains(&text.len())
                 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
         };
-        let known = Self::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(first));
+        let known =
+            Self::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(first));
         known.filter(|_| subtags.take(TAGS_MAX).all(is_subtag))
     }
 }

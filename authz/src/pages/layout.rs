@@ -2,6 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::language::{Language, PARAMETER, Texts};
+
 /// The person a page is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Person<'a> {
@@ -11,6 +13,8 @@ pub struct Person<'a> {
     pub csrf: &'a str,
     /// May review applications.
     pub reviews: bool,
+    /// The language of the page.
+    pub language: Language,
 }
 
 /// Where in the bar a page stands.
@@ -43,6 +47,7 @@ pub enum Width {
 
 /// A whole page.
 pub fn page(
+    language: Language,
     title: &str,
     person: Option<&Person<'_>>,
     tab: Tab,
@@ -54,9 +59,10 @@ pub fn page(
         Width::Middle => "middle",
         Width::Wide => "",
     };
+    let say = |texts: Texts| language.say(texts);
     let markup = html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(language.tag()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -66,13 +72,13 @@ pub fn page(
                 link rel="icon" type="image/svg+xml" href="/login/icon.svg";
             }
             body {
-                a.skip href="#main" { "Skip to the content" }
+                a.skip href="#main" { (say(["Skip to the content", "Zum Inhalt springen"])) }
                 header.top { div {
                     span.brand { (mark()) "Corelode" }
                     @if let Some(person) = person { (bar(person, tab)) }
                 } }
                 main #main class=(class) { (body) }
-                footer { "You are at the authorization server of this Corelode store." }
+                footer { (say(["You are at the authorization server of this Corelode store.", "Sie sind beim Autorisierungsserver dieser Corelode-Installation."])) }
             }
         }
     };
@@ -95,32 +101,78 @@ pub fn below(html: String, base: &str) -> String {
     out
 }
 
-/// Until when something waits, as a sentence that `what` begins.
-pub fn until(what: &str, end_ms: u64) -> Markup {
-    html! { p.hint { (what) " " (time(end_ms)) ". After that, begin again where you came from." } }
+/// The page for somebody who asked for its language by an address: its links and forms lead on to pages in it.
+///
+/// Text of strangers cannot look like one of these attributes, for its quotation marks are escaped.
+pub fn onward(html: &str, language: Language) -> String {
+    let asked = format!("{PARAMETER}={}", language.tag());
+    let mut out = html.to_owned();
+    for attribute in [" href=\"/", " action=\"/"] {
+        let mut pieces = out.split(attribute);
+        let mut longer = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let end = piece.find('"').unwrap_or(piece.len());
+            let (address, rest) = piece.split_at(end);
+            longer.extend([attribute, address]);
+            // The style sheet and the picture are the same in every language.
+            if !address.ends_with(".css") && !address.ends_with(".svg") {
+                longer.extend([if address.contains('?') { "&amp;" } else { "?" }, &asked]);
+            }
+            longer.push_str(rest);
+        }
+        out = longer;
+    }
+    out
 }
 
+/// What a page wants its person to do in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Sign in.
+    SignIn,
+    /// Decide.
+    Decide,
+}
+
+/// Until when something waits.
+pub fn until(language: Language, step: Step, end_ms: u64) -> Markup {
+    let before = language.say(match step {
+        Step::SignIn => ["Please sign in before", "Zum Anmelden haben Sie Zeit bis"],
+        Step::Decide => ["Please decide before", "Zum Entscheiden haben Sie Zeit bis"],
+    });
+    let after = language.say([
+        ". After that, begin again where you came from.",
+        ". Danach beginnen Sie bitte wieder dort, wo Sie hergekommen sind.",
+    ]);
+    html! { p.hint { (before) " " (time(end_ms)) (after) } }
+}
+
+/// What the page of a person's grants is called in the bar.
+pub const ACCESS: Texts = ["Access", "Zugriffe"];
+
 fn bar(person: &Person<'_>, tab: Tab) -> Markup {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
     let mut entries = vec![
-        (Tab::Grants, "/account/apps", "Access"),
-        (Tab::Sessions, "/account/sessions", "Sessions"),
-        (Tab::Security, "/account/security", "Password"),
-        (Tab::Apps, "/apps", "Your applications"),
+        (Tab::Grants, "/account/apps", say(ACCESS)),
+        (Tab::Sessions, "/account/sessions", say(["Sessions", "Sitzungen"])),
+        (Tab::Security, "/account/security", say(["Password", "Passwort"])),
+        (Tab::Apps, "/apps", say(["Your applications", "Ihre Anwendungen"])),
     ];
     if person.reviews {
-        entries.push((Tab::Review, "/admin/apps", "Review"));
+        entries.push((Tab::Review, "/admin/apps", say(["Review", "Prüfung"])));
     }
     html! {
-        nav aria-label="Account" { ul {
+        nav aria-label=(say(["Account", "Konto"])) { ul {
             @for (of, link, words) in entries {
                 li { a href=(link) aria-current=[(of == tab).then_some("page")] { (words) } }
             }
         } }
         div.who {
-            span { "Signed in as " strong { (person.name) } }
+            span { (say(["Signed in as ", "Angemeldet als "])) strong { (person.name) } }
             form method="post" action="/logout" {
                 (hidden("csrf_token", person.csrf))
-                button.link type="submit" { "Sign out" }
+                button.link type="submit" { (say(["Sign out", "Abmelden"])) }
             }
         }
     }
@@ -163,9 +215,9 @@ pub const UNDECIDED: &str = "none";
 /// Enter in a field, be it a check box, presses the first button of its form in the order of the document (HTML,
 /// "implicit submission"). Were that one disabled, Chromium would go on to the next from a check box; were it not
 /// rendered, others would. So it is there, and a key that was meant for a field does nothing.
-pub fn no_default() -> Markup {
+pub fn no_default(language: Language) -> Markup {
     html! {
-        button.idle type="submit" name="decision" value=(UNDECIDED) tabindex="-1" aria-hidden="true" { "Stay on this page" }
+        button.idle type="submit" name="decision" value=(UNDECIDED) tabindex="-1" aria-hidden="true" { (language.say(["Stay on this page", "Auf dieser Seite bleiben"])) }
     }
 }
 
@@ -204,13 +256,14 @@ pub fn time(ms: u64) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::language::Language::{English, German};
 
     #[test]
     fn what_a_stranger_wrote_stays_text() {
         let evil = "<script>alert(1)</script>\"'&";
-        let person = Person { name: evil, csrf: evil, reviews: true };
+        let person = Person { name: evil, csrf: evil, reviews: true, language: English };
         let head = app_head(evil, None, &html! { (evil) }, 1);
-        let page = page(evil, Some(&person), Tab::Apps, Width::Wide, &head);
+        let page = page(English, evil, Some(&person), Tab::Apps, Width::Wide, &head);
         assert!(!page.contains("<script"), "{page}");
         assert!(page.contains("&lt;script&gt;"));
         assert!(!page.contains("style="), "inline style is refused by the content policy");
@@ -232,8 +285,8 @@ mod tests {
 
     #[test]
     fn the_bar_names_the_page_that_is_open() {
-        let person = Person { name: "ann", csrf: "t", reviews: false };
-        let page = page("x", Some(&person), Tab::Sessions, Width::Wide, &html! {});
+        let person = Person { name: "ann", csrf: "t", reviews: false, language: English };
+        let page = page(English, "x", Some(&person), Tab::Sessions, Width::Wide, &html! {});
         assert!(page.contains("href=\"/account/sessions\" aria-current=\"page\""), "{page}");
         assert!(!page.contains("/admin/apps"), "only reviewers are led to the queue");
     }
@@ -241,12 +294,12 @@ mod tests {
     #[test]
     fn a_page_below_a_path_leads_nowhere_else() {
         let evil = " href=\"/x";
-        let person = Person { name: evil, csrf: "t", reviews: true };
+        let person = Person { name: evil, csrf: "t", reviews: true, language: English };
         let body = html! {
             (app_head(evil, Some("/logo/7"), &html! { a href="https://app.example/" { "home" } }, 1))
             form action="/apps" { input name="a" value=(evil); }
         };
-        let plain = page("x", Some(&person), Tab::Apps, Width::Wide, &body);
+        let plain = page(English, "x", Some(&person), Tab::Apps, Width::Wide, &body);
         assert_eq!(below(plain.clone(), ""), plain);
         let below = below(plain.clone(), "/es");
         for part in [" href=\"/es/login/style.css\"", " src=\"/es/logo/7\"", " action=\"/es/apps\""]
@@ -259,6 +312,38 @@ mod tests {
         let count = |text: &str, part: &str| text.matches(part).count();
         assert_eq!(count(&below, "=\"/es/"), count(&plain, "=\"/"), "no link was left behind");
         assert!(below.contains("&quot;/x"), "what a stranger wrote stays as it is");
+    }
+
+    /// Links and forms of the page lead to pages; pictures and strangers' addresses stay as they are.
+    #[test]
+    fn a_language_that_was_asked_for_goes_on() {
+        let evil = " href=\"/x\" action=\"/x";
+        let person = Person { name: evil, csrf: "t", reviews: true, language: German };
+        let body = html! {
+            (app_head(evil, Some("/logo/7"), &html! { a href="https://app.example/" { "home" } }, 1))
+            form action="/apps" { input name="a" value=(evil); }
+            a href="/login?request=r" { "b" }
+        };
+        let plain = page(German, "x", Some(&person), Tab::Apps, Width::Wide, &body);
+        let page = below(onward(&plain, German), "/es");
+        for part in [
+            "<html lang=\"de\"",
+            " action=\"/es/apps?ui_locales=de\"",
+            " action=\"/es/logout?ui_locales=de\"",
+            " href=\"/es/login?request=r&amp;ui_locales=de\"",
+            " href=\"/es/admin/apps?ui_locales=de\"",
+            " href=\"/es/login/style.css\"",
+            " href=\"/es/login/icon.svg\"",
+            " src=\"/es/logo/7\"",
+            "href=\"https://app.example/\"",
+            "href=\"#main\"",
+        ] {
+            assert!(page.contains(part), "{part} is missing in {page}");
+        }
+        let evil = "&quot;/x&quot; action=&quot;/x";
+        assert_eq!(page.matches(evil).count(), plain.matches(evil).count());
+        let ways = plain.matches(" href=\"/").count() + plain.matches(" action=\"/").count();
+        assert_eq!(page.matches("ui_locales=de").count() + 2, ways, "each but two files");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use maud::html;
 
-use super::layout::{Tab, Width, hidden, page, until};
+use super::language::{Language, Texts};
+use super::layout::{Step, Tab, Width, hidden, page, until};
 
 /// What the form has to say beside its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Trouble {
 /// What the form is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Login<'a> {
+    /// Its language.
+    pub language: Language,
     /// Token of the form.
     pub csrf: &'a str,
     /// The request that waits, if any.
@@ -38,19 +41,46 @@ pub struct Login<'a> {
     pub trouble: Trouble,
 }
 
+/// To who tries too often.
+pub fn wait(language: Language, seconds: u64) -> String {
+    match language {
+        Language::English => format!("Too many attempts. Please wait {seconds} s and try again."),
+        Language::German => format!(
+            "Zu viele Versuche. Bitte warten Sie {seconds} s und versuchen Sie es dann noch einmal."
+        ),
+    }
+}
+
+/// To whoever comes when too many do.
+pub const BUSY: Texts = [
+    "Many people sign in at this moment. Please try again.",
+    "Gerade melden sich viele Menschen an. Bitte versuchen Sie es noch einmal.",
+];
+
 /// The page.
 pub fn render(login: &Login<'_>) -> String {
+    let language = login.language;
+    let say = |texts: Texts| language.say(texts);
+    let title = say(["Sign in", "Anmelden"]);
     let message = match login.trouble {
         Trouble::None => None,
-        Trouble::Wrong => Some("Name or password is wrong. Please try again.".to_owned()),
-        Trouble::Wait(seconds) => {
-            Some(format!("Too many attempts. Please wait {seconds} s and try again."))
-        }
-        Trouble::Busy => Some("Many people sign in at this moment. Please try again.".to_owned()),
+        Trouble::Wrong => Some(
+            say([
+                "Name or password is wrong. Please try again.",
+                "Name oder Passwort ist falsch. Bitte versuchen Sie es noch einmal.",
+            ])
+            .to_owned(),
+        ),
+        Trouble::Wait(seconds) => Some(wait(language, seconds)),
+        Trouble::Busy => Some(say(BUSY).to_owned()),
         Trouble::FileAccount => Some(
-            "This account is kept in a file of the server. It is good for the store, not for these pages. \
-             Please sign in with another one."
-                .to_owned(),
+            say([
+                "This account is kept in a file of the server. It is good for the store, not for these pages. \
+                 Please sign in with another one.",
+                "Dieses Konto steht in einer Datei des Servers. Es gilt für die Installation, nicht für diese \
+                 Seiten. Bitte melden Sie sich mit einem anderen an.",
+            ])
+            .to_owned(),
         ),
     };
     let invalid = (login.trouble == Trouble::Wrong).then_some("true");
@@ -58,10 +88,10 @@ pub fn render(login: &Login<'_>) -> String {
     let at_password = login.trouble != Trouble::None || !login.username.is_empty();
     let body = html! {
         section.card {
-            h1 { "Sign in" }
+            h1 { (title) }
             @match login.app {
-                Some(app) => p.lead { "Sign in to go on with " strong { bdi { (app) } } "." },
-                None => p.lead { "Use your account of this store." },
+                Some(app) => p.lead { (say(["Sign in to go on with ", "Melden Sie sich an, um mit "])) strong { bdi { (app) } } (say([".", " fortzufahren."])) },
+                None => p.lead { (say(["Use your account of this store.", "Verwenden Sie Ihr Konto bei dieser Installation."])) },
             }
             @if let Some(message) = &message {
                 div.note.stop #trouble role="alert" { (message) }
@@ -71,22 +101,22 @@ pub fn render(login: &Login<'_>) -> String {
                 (hidden("request", login.request))
                 @if !login.user_code.is_empty() { (hidden("user_code", login.user_code)) }
                 div.field {
-                    label for="username" { "User name" }
+                    label for="username" { (say(["User name", "Benutzername"])) }
                     input #username type="text" name="username" value=(login.username) autocomplete="username"
                         autocapitalize="none" spellcheck="false" required maxlength="1024"
                         aria-invalid=[invalid] aria-describedby=[described] autofocus[!at_password];
                 }
                 div.field {
-                    label for="password" { "Password" }
+                    label for="password" { (say(["Password", "Passwort"])) }
                     input #password type="password" name="password" autocomplete="current-password" required
                         aria-invalid=[invalid] aria-describedby=[described] autofocus[at_password];
                 }
-                @if let Some(end) = login.end { (until("Please sign in before", end)) }
-                div.buttons.wide { button type="submit" { "Sign in" } }
+                @if let Some(end) = login.end { (until(language, Step::SignIn, end)) }
+                div.buttons.wide { button type="submit" { (title) } }
             }
         }
     };
-    page("Sign in", None, Tab::None, Width::Narrow, &body)
+    page(language, title, None, Tab::None, Width::Narrow, &body)
 }
 
 #[cfg(test)]
@@ -94,6 +124,7 @@ mod tests {
     use super::*;
 
     const FORM: Login<'_> = Login {
+        language: Language::English,
         csrf: "c",
         request: "r",
         user_code: "",

@@ -5,6 +5,8 @@
 //! escaped by the template language, so a name chosen by a stranger stays text; inside a sentence it stands
 //! in `bdi`, so that a script that runs to the left does not turn what follows.
 //!
+//! It is written in one of our languages, which it gets with its data ([`language`]).
+//!
 //! | page | shows |
 //! |---|---|
 //! | [`login`] | the form that asks who is there |

@@ -2,7 +2,8 @@
 //!
 //! Always true
 //! 1. What is [plain](is_plain_value) holds nothing that could end the quotation marks around it, open a
-//!    bracket, hide, or turn the direction of what follows; all else is shown as JSON.
+//!    bracket, hide, or turn the direction of what follows; all else is shown as JSON. Which marks and words those
+//!    are, each language has of its own.
 //! 2. That JSON holds letters, digits and what a keyboard has: everything else is an escape.
 //! 3. Of marks both hold those that words of a script need, on its letters: no accents by themselves, some of which
 //!    look like quotation marks.
@@ -10,8 +11,10 @@
 use std::borrow::Cow;
 
 use json::Value;
+use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
+use super::language::Language;
 use super::marks;
 
 /// Characters of what may stand in a sentence; longer ones push the rest out of sight.
@@ -20,8 +23,27 @@ const CHARACTERS_MAX: usize = 64;
 /// Signs that a value in quotation marks may hold beside letters and digits.
 const SIGNS: &str = "-_.,:;/@+#&%*=!?|<>";
 
-/// May a value stand in a sentence, between curly quotation marks?
-pub fn is_plain_value(text: &str) -> bool {
+/// A value between the quotation marks of a language.
+pub fn between(language: Language, value: &str) -> String {
+    let [opening, closing] = language.say([['\u{201c}', '\u{201d}'], ['\u{201e}', '\u{201c}']]);
+    format!("{opening}{}{closing}", isolated(value))
+}
+
+/// Signs that look like quotation marks where they stand together: `,,` like `„`, `>>` and `<<` like the other marks of
+/// German.
+const DOUBLE: [&[&str]; 2] = [&[], &[",,", "<<", ">>"]];
+
+/// Words that join others, or turn what they say round. Whoever reads German knows the English ones.
+const JOINTS: [&[&str]; 2] = [
+    &["and", "or", "not", "is"],
+    &[
+        "and", "or", "not", "is", "und", "oder", "nicht", "ist", "hat", "kein", "weder", "noch",
+        "sowie", "außer", "ohne",
+    ],
+];
+
+/// May a value stand in a sentence, between the quotation marks of this language?
+pub fn is_plain_value(language: Language, text: &str) -> bool {
     let chars: Vec<char> = text.chars().take(CHARACTERS_MAX + 1).collect();
     let is_letter =
         |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| is_calm(*c));
@@ -31,22 +53,34 @@ pub fn is_plain_value(text: &str) -> bool {
         '\'' => is_letter(at.checked_sub(1)) && is_letter(Some(at + 1)),
         c => is_calm(*c) || SIGNS.contains(*c) || is_mark(*c),
     };
-    chars.len() <= CHARACTERS_MAX && chars.iter().enumerate().all(is_fine) && has_calm_marks(text)
+    chars.len() <= CHARACTERS_MAX
+        && chars.iter().enumerate().all(is_fine)
+        && has_calm_marks(text)
+        && !language.say(DOUBLE).iter().any(|double| text.contains(double))
 }
 
-/// May a field stand in a sentence, as a word among others?
-pub fn is_plain_field(name: &str) -> bool {
+/// May a field stand in a sentence of this language, as a word among others?
+pub fn is_plain_field(language: Language, name: &str) -> bool {
     let is_fine = |c: char| is_calm(c) || is_mark(c) || "_.-@".contains(c);
     !name.is_empty()
         && has_calm_marks(name)
         && name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
         && name.chars().all(is_fine)
-        && !matches!(name, "and" | "or" | "not" | "is")
+        && !is_joint(language, name)
+}
+
+/// Is it a word that joins others? In German in whatever case: there a capital letter may stand anywhere.
+fn is_joint(language: Language, name: &str) -> bool {
+    let joints = language.say(JOINTS);
+    match language {
+        Language::English => joints.contains(&name),
+        Language::German => joints.contains(&&*name.nfkc().collect::<String>().to_lowercase()),
+    }
 }
 
 /// A field or a pattern of fields in a list: as it is where it is plain, else as a text of JSON.
-pub fn field(name: &str) -> String {
-    match is_plain_field(name.replace('*', "x").as_str()) {
+pub fn field(language: Language, name: &str) -> String {
+    match is_plain_field(language, name.replace('*', "x").as_str()) {
         true => isolated(name).into_owned(),
         false => technical(&Value::String(name.to_owned())),
     }
@@ -140,13 +174,14 @@ fn is_leftward(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::language::Language::{English, German};
 
     #[test]
     fn values_that_could_speak_for_us_are_not_plain() {
         let words = ["हिन्दी", "ที่นี่", "தமிழ்", "မြို့", "বাংলা"];
         let texts = ["", "acme", "O'Brien & Sons", "2026-01-01T00:00:00Z", "müller", "北京", "a<b"];
         for text in texts.into_iter().chain(words) {
-            assert!(is_plain_value(text), "{text}");
+            assert!(is_plain_value(English, text), "{text}");
         }
         for text in [
             "x”) and (k is “a",
@@ -169,7 +204,7 @@ mod tests {
             "ด\u{e49}\u{e49}",
             &"x".repeat(CHARACTERS_MAX + 1),
         ] {
-            assert!(!is_plain_value(text), "{text:?}");
+            assert!(!is_plain_value(English, text), "{text:?}");
         }
     }
 
@@ -213,13 +248,50 @@ mod tests {
     #[test]
     fn fields_are_one_word() {
         for name in ["a", "customer.name", "@timestamp", "größe", "ที่อยู่"] {
-            assert!(is_plain_field(name), "{name}");
+            assert!(is_plain_field(English, name), "{name}");
         }
         for name in ["", "a b", "a”", "a)", "not", "a,b", "a\u{202e}", &"x".repeat(65)] {
-            assert!(!is_plain_field(name), "{name:?}");
+            assert!(!is_plain_field(English, name), "{name:?}");
         }
-        assert_eq!(field("k*"), "k*");
-        assert_eq!(field("k, and nothing else"), "\"k, and nothing else\"");
+        assert_eq!(field(English, "k*"), "k*");
+        assert_eq!(field(English, "k, and nothing else"), "\"k, and nothing else\"");
+    }
+
+    /// What imitates the marks and the joining words of one language means nothing in another.
+    #[test]
+    fn each_language_guards_its_own_marks_and_words() {
+        for text in [
+            "x“ oder k ist „a",
+            "x” oder k ist ”a",
+            "x\u{201f} oder k ist \u{201e}a",
+            "x‟",
+            "x» oder k ist «a",
+            "x› oder k ist ‹a",
+            "x‚",
+            "x‘ oder",
+            "x<< oder k ist >>a",
+            "x, oder k ist ,,a",
+            "x'' oder k ist ''a",
+            "x\" oder k ist \"a",
+            "xˮ oder k ist ˮa",
+            "x) und (k ist",
+        ] {
+            assert!(!is_plain_value(German, text), "{text}");
+        }
+        for text in ["acme", "müller, söhne & co.", "O'Brien", "a<b", "x oder y", "größer als 3"]
+        {
+            assert!(is_plain_value(German, text), "{text}");
+        }
+        for name in ["und", "oder", "nicht", "ist", "ODER", "Nicht", "ｕｎｄ", "not", "OR", "außer"]
+        {
+            assert!(!is_plain_field(German, name), "{name}");
+            assert!(field(German, name).starts_with('"'), "{name}");
+        }
+        for name in ["kunde", "und.x", "istwert", "Straße", "größe"] {
+            assert!(is_plain_field(German, name), "{name}");
+        }
+        assert_eq!(between(German, "a"), "\u{201e}a\u{201c}");
+        assert_eq!(between(English, "a"), "\u{201c}a\u{201d}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::language::{Language, Texts};
 use super::layout::{Person, Tab, Width, app_head, badge, hidden, no_default, page};
 use super::words::{Weight, Words};
 
@@ -87,58 +88,63 @@ pub struct Entry {
 /// The queue; `changed` names the application of which nothing was decided, for it has changed since it was
 /// looked at.
 pub fn render(person: &Person<'_>, csrf: &str, entries: &[Entry], changed: Option<&str>) -> String {
+    let language = person.language;
+    let say = |texts: Texts| language.say(texts);
+    let title = say(["Applications to review", "Anwendungen zur Prüfung"]);
     let body = html! {
-        h1 { "Applications to review" }
-        p.lead { "Whoever is approved here may ask every owner for access. Nobody sees the secrets." }
+        h1 { (title) }
+        p.lead { (say(["Whoever is approved here may ask every owner for access. Nobody sees the secrets.", "Was hier genehmigt wird, darf jeden Eigentümer um Zugriff bitten. Die Geheimnisse sieht niemand."])) }
         @if let Some(name) = changed {
             div.note.stop role="alert" {
-                "Nothing was decided: " strong { bdi { (name) } } " has changed since you looked at it. Look at it again, as it is now."
+                (say(["Nothing was decided: ", "Es wurde nichts entschieden: "])) strong { bdi { (name) } }
+                (say([" has changed since you looked at it. Look at it again, as it is now.", " hat sich geändert, seit Sie diese Anwendung angesehen haben. Sehen Sie sie noch einmal an, so wie sie jetzt ist."]))
             }
         }
-        @if entries.is_empty() { section.card { p { "Nothing waits." } } }
-        @for entry in entries { (article(csrf, entry)) }
+        @if entries.is_empty() { section.card { p { (say(["Nothing waits.", "Zurzeit wartet nichts."])) } } }
+        @for entry in entries { (article(language, csrf, entry)) }
     };
-    page("Applications to review", Some(person), Tab::Review, Width::Middle, &body)
+    page(language, title, Some(person), Tab::Review, Width::Middle, &body)
 }
 
-fn article(csrf: &str, entry: &Entry) -> Markup {
+fn article(language: Language, csrf: &str, entry: &Entry) -> Markup {
+    let say = |texts: Texts| language.say(texts);
     let below = html! {
-        "sent by " strong { bdi { (entry.owner) } } " "
-        (badge(if entry.change { "change" } else { "new" }, "wait")) " "
-        @if entry.suspended { (badge("suspended", "bad")) " " }
-        (badge(if entry.confidential { "keeps a secret" } else { "public" }, if entry.confidential { "good" } else { "wait" })) " "
-        (badge(if entry.pkce { "PKCE" } else { "no PKCE" }, if entry.pkce { "good" } else { "bad" }))
+        (say(["sent by ", "gesendet von "])) strong { bdi { (entry.owner) } } " "
+        (badge(say(if entry.change { ["change", "Änderung"] } else { ["new", "neu"] }), "wait")) " "
+        @if entry.suspended { (badge(say(["suspended", "gesperrt"]), "bad")) " " }
+        (badge(say(if entry.confidential { ["keeps a secret", "wahrt ein Geheimnis"] } else { ["public", "öffentlich"] }), if entry.confidential { "good" } else { "wait" })) " "
+        (badge(say(if entry.pkce { ["PKCE", "PKCE"] } else { ["no PKCE", "ohne PKCE"] }), if entry.pkce { "good" } else { "bad" }))
     };
     let (note, pkce) = (format!("note-{}", entry.reference), format!("pkce-{}", entry.reference));
     html! {
         article.card {
             (app_head(&entry.name, entry.logo.as_deref(), &below, 2))
-            p.hint { "Reference " code { (entry.reference) } }
+            p.hint { (say(["Reference ", "Referenznummer "])) code { (entry.reference) } }
             @if entry.suspended {
-                div.note.stop { strong { "This application is suspended. " }
-                    "Approving takes the change over; the suspension stays until an administrator ends it." }
+                div.note.stop { strong { (say(["This application is suspended. ", "Diese Anwendung ist gesperrt. "])) }
+                    (say(["Approving takes the change over; the suspension stays until an administrator ends it.", "Mit der Genehmigung wird die Änderung übernommen; die Sperre bleibt, bis ein Administrator sie aufhebt."])) }
             }
             @if !entry.alike.is_empty() {
-                div.note.stop { strong { "Its name looks like " }
+                div.note.stop { strong { (say(["Its name looks like ", "Der Name sieht aus wie "])) }
                     @for (at, name) in entry.alike.iter().enumerate() { @if at > 0 { ", " } bdi { (name) } } "." }
             }
-            h3 { "Callback addresses" }
+            h3 { (say(["Callback addresses", "Rücksprungadressen"])) }
             ul {
                 @for callback in &entry.callbacks {
                     li { strong { (callback.host) } " " code { (callback.uri) }
-                        @if callback.insecure { " " span.insecure { "unprotected: approving allows plain HTTP for this application" } } }
+                        @if callback.insecure { " " span.insecure { (say(["unprotected: approving allows plain HTTP for this application", "ungeschützt: Mit der Genehmigung wird dieser Anwendung unverschlüsseltes HTTP erlaubt"])) } } }
                 }
-                @if entry.callbacks.is_empty() { li { "none" } }
+                @if entry.callbacks.is_empty() { li { (say(["none", "keine"])) } }
             }
-            h3 { "It may ask to" }
+            h3 { (say(["It may ask to", "Worum sie bitten darf"])) }
             ul {
                 @for (scope, words) in &entry.scopes {
-                    li { (words.sentence) " " code { (scope) } @if words.weight == Weight::Changes { " " (badge("changes things", "bad")) }
+                    li { (words.sentence) " " code { (scope) } @if words.weight == Weight::Changes { " " (badge(say(["changes things", "ändert etwas"]), "bad")) }
                         br; span.hint { (words.effect) } }
                 }
-                @if entry.scopes.is_empty() { li { "nothing but know who its person is" } }
+                @if entry.scopes.is_empty() { li { (say(["nothing but know who its person is", "nichts, außer zu wissen, wer die Person ist"])) } }
             }
-            @if let Some(reason) = &entry.reason { p { strong { "Why: " } bdi { (reason) } } }
+            @if let Some(reason) = &entry.reason { p { strong { (say(["Why: ", "Wozu: "])) } bdi { (reason) } } }
             dl.facts {
                 @for fact in &entry.facts {
                     dt { (fact.name) }
@@ -149,10 +155,10 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                         }
                     }
                 }
-                @if let Some(change) = &entry.logo_change { dt { "Logo" } dd { (logo_change(change)) } }
+                @if let Some(change) = &entry.logo_change { dt { "Logo" } dd { (logo_change(language, change)) } }
             }
             form method="post" action="/admin/apps" {
-                (no_default())
+                (no_default(language))
                 (hidden("csrf_token", csrf))
                 (hidden("app", &entry.reference))
                 (hidden("version", &entry.version.to_string()))
@@ -160,20 +166,20 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                     div.field {
                         label for=(pkce) { "PKCE" }
                         select id=(pkce) name="require_pkce" {
-                            option value="true" selected[entry.pkce] { "must be used" }
-                            option value="false" selected[!entry.pkce] { "may be left out" }
+                            option value="true" selected[entry.pkce] { (say(["must be used", "muss verwendet werden"])) }
+                            option value="false" selected[!entry.pkce] { (say(["may be left out", "darf entfallen"])) }
                         }
                     }
                 }
-                @if let Some(name) = &entry.account { (account(&entry.reference, name, entry.typed.trouble.as_deref())) }
+                @if let Some(name) = &entry.account { (account(language, &entry.reference, name, entry.typed.trouble.as_deref())) }
                 div.field {
-                    label for=(note) { "Note to the developer" }
+                    label for=(note) { (say(["Note to the developer", "Hinweis an die Entwickler"])) }
                     textarea id=(note) name="note" maxlength="1000" { (entry.typed.note) }
                 }
                 div.buttons {
-                    button type="submit" name="decision" value="approve" { "Approve" }
+                    button type="submit" name="decision" value="approve" { (say(["Approve", "Genehmigen"])) }
                     // What is rejected needs no account.
-                    button.danger type="submit" name="decision" value="reject" formnovalidate { "Reject" }
+                    button.danger type="submit" name="decision" value="reject" formnovalidate { (say(["Reject", "Ablehnen"])) }
                 }
             }
         }
@@ -181,37 +187,39 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
 }
 
 /// The logo before and after, in pictures and in words.
-fn logo_change(change: &LogoChange) -> Markup {
+fn logo_change(language: Language, change: &LogoChange) -> Markup {
+    let say = |texts: Texts| language.say(texts);
     let words = match (&change.before, &change.now) {
-        (Some(_), Some(_)) => "another picture",
-        (None, _) => "a picture, where there was none",
-        (Some(_), None) => "taken away",
+        (Some(_), Some(_)) => ["another picture", "ein anderes Bild"],
+        (None, _) => ["a picture, where there was none", "ein Bild, wo vorher keines war"],
+        (Some(_), None) => ["taken away", "entfernt"],
     };
     html! {
         @if let Some(before) = &change.before {
-            del { img.logo src=(before) alt="the logo before" width="58" height="58"; } " "
+            del { img.logo src=(before) alt=(say(["the logo before", "das bisherige Logo"])) width="58" height="58"; } " "
         }
         ins {
             @if let Some(now) = &change.now {
-                img.logo src=(now) alt="the logo as it would be" width="58" height="58"; " "
+                img.logo src=(now) alt=(say(["the logo as it would be", "das Logo, wie es dann wäre"])) width="58" height="58"; " "
             }
-            (words)
+            (say(words))
         }
     }
 }
 
 /// The field for the account that a service acts for.
-fn account(reference: &str, name: &str, trouble: Option<&str>) -> Markup {
+fn account(language: Language, reference: &str, name: &str, trouble: Option<&str>) -> Markup {
+    let say = |texts: Texts| language.say(texts);
     let id = format!("account-{reference}");
     let (hint, why) = (format!("{id}-hint"), format!("{id}-trouble"));
     let described = if trouble.is_some() { format!("{why} {hint}") } else { hint.clone() };
     html! {
         div.field {
-            label for=(id) { "Account that it acts for" }
-            p.hint id=(hint) { "A service acts for itself with the roles of this account. Its scopes must lie within them." }
+            label for=(id) { (say(["Account that it acts for", "Konto, für das sie handelt"])) }
+            p.hint id=(hint) { (say(["A service acts for itself with the roles of this account. Its scopes must lie within them.", "Ein Dienst handelt für sich selbst mit den Rollen dieses Kontos. Seine Berechtigungen müssen innerhalb dieser Rollen liegen."])) }
             @if let Some(trouble) = trouble { p.note.stop id=(why) role="alert" { (trouble) } }
             input id=(id) type="text" name="service_account" value=(name) required maxlength="1024" autocomplete="off"
-                autocapitalize="none" spellcheck="false" aria-describedby=(described)
+                autocapitalize=(say(["none", "keine"])) spellcheck="false" aria-describedby=(described)
                 aria-invalid=[trouble.map(|_| "true")] autofocus[trouble.is_some()];
         }
     }
@@ -221,11 +229,12 @@ fn account(reference: &str, name: &str, trouble: Option<&str>) -> Markup {
 mod tests {
     use super::*;
     use crate::oauth::reach::Today;
+    use crate::pages::language::Language::English;
     use crate::pages::words;
 
     #[test]
     fn a_reviewer_sees_what_is_risky() {
-        let person = Person { name: "rev", csrf: "t", reviews: true };
+        let person = Person { name: "rev", csrf: "t", reviews: true, language: English };
         let entry = Entry {
             reference: "A-1".into(),
             version: 7,
@@ -246,7 +255,7 @@ mod tests {
             }],
             scopes: vec![(
                 "index:*:all".into(),
-                words::of("index:*:all", |_| Today { whole: 4, ..Today::default() }),
+                words::of(English, "index:*:all", |_| Today { whole: 4, ..Today::default() }),
             )],
             reason: None,
             facts: vec![Fact { name: "Name", before: Some("Old".into()), now: "Chart".into() }],

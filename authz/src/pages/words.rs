@@ -1,5 +1,12 @@
 //! Scopes in plain words: what would really be possible.
+//!
+//! What is told is worked out here, for all languages; how a sentence is made of it, each language knows by itself
+//! ([`english`], [`german`]), for they put their words in different orders.
 
+mod english;
+mod german;
+
+use super::language::{Language, Texts};
 use super::quoted;
 use crate::oauth::part::{Held, Object};
 use crate::oauth::reach::{Remains, Share, Today};
@@ -20,81 +27,128 @@ pub enum Weight {
 /// A scope for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
+    /// In this language.
+    language: Language,
     /// What is allowed, as one sentence.
     pub sentence: String,
     /// What that means.
     pub effect: String,
     /// How much it lets happen.
     pub weight: Weight,
+    /// Less is held than it asks for.
+    is_part: bool,
 }
 
 /// A scope in words; `today` tells how much a pattern matches now.
-pub fn of(scope: &str, today: impl Fn(&str) -> Today) -> Words {
-    said(scope, |pattern| Some(today(pattern)))
+pub fn of(language: Language, scope: &str, today: impl Fn(&str) -> Today) -> Words {
+    said(language, scope, |pattern| Some(today(pattern)))
 }
 
 /// A scope as one sentence, for somebody who may not know which indices there are.
-pub fn anywhere(scope: &str) -> String {
-    said(scope, |_| None).sentence
+pub fn anywhere(language: Language, scope: &str) -> String {
+    said(language, scope, |_| None).sentence
 }
 
-fn said(scope: &str, today: impl Fn(&str) -> Option<Today>) -> Words {
-    let words = |sentence: String, effect: String, weight| Words { sentence, effect, weight };
-    let plain = |sentence: &str, effect: &str, weight| {
-        words(sentence.to_owned(), effect.to_owned(), weight)
+/// The indices that something is done to.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// Their pattern.
+    pattern: &'a str,
+    /// How many that is today, where it may be told.
+    today: Option<Today>,
+}
+
+fn said(language: Language, scope: &str, today: impl Fn(&str) -> Option<Today>) -> Words {
+    let words = |sentence: String, effect: &str, weight| Words {
+        language,
+        sentence,
+        effect: effect.to_owned(),
+        weight,
+        is_part: false,
+    };
+    let plain = |sentence: Texts, effect: Texts| {
+        words(language.say(sentence).to_owned(), language.say(effect), Weight::Slight)
     };
     let Some((pattern, action)) = index_scope(scope) else {
         return match scope {
             "self" => plain(
-                "Know who you are here",
-                "Your user name and roles; no documents.",
-                Weight::Slight,
+                ["Know who you are here", "Wissen, wer Sie hier sind"],
+                [
+                    "Your user name and roles; no documents.",
+                    "Ihr Benutzername und Ihre Rollen; keine Dokumente.",
+                ],
             ),
             "cluster:monitor" => plain(
-                "See how the store is doing",
-                "Health and statistics of the whole store; no documents.",
-                Weight::Slight,
+                ["See how the store is doing", "Sehen, wie es um die Installation steht"],
+                [
+                    "Health and statistics of the whole store; no documents.",
+                    "Zustand und Statistiken der ganzen Installation; keine Dokumente.",
+                ],
             ),
             "offline_access" => plain(
-                "Keep access while you are away",
-                "It may renew its access by itself until you revoke it.",
-                Weight::Slight,
+                [
+                    "Keep access while you are away",
+                    "Den Zugriff behalten, während Sie nicht da sind",
+                ],
+                [
+                    "It may renew its access by itself until you revoke it.",
+                    "Die Anwendung kann ihren Zugriff selbst erneuern, bis Sie ihn widerrufen.",
+                ],
             ),
-            _ => words(scope.to_owned(), String::new(), Weight::Changes),
+            _ => words(scope.to_owned(), "", Weight::Changes),
         };
     };
-    let today = today(pattern);
-    let at = |verb: &str| format!("{verb} {}", place(pattern, today));
-    let (sentence, effect, weight) = match action {
-        "read" => {
-            (at("Read documents in"), "Search and read; nothing can be changed.", Weight::Reads)
-        }
+    let (effect, weight) = match action {
+        "read" => (
+            [
+                "Search and read; nothing can be changed.",
+                "Durchsuchen und lesen; geändert werden kann nichts.",
+            ],
+            Weight::Reads,
+        ),
         "create" => (
-            at("Add documents to"),
-            "New documents only; existing ones can be neither read, changed nor deleted.",
+            [
+                "New documents only; existing ones can be neither read, changed nor deleted.",
+                "Nur neue Dokumente; vorhandene können weder gelesen noch geändert noch gelöscht werden.",
+            ],
             Weight::Changes,
         ),
         "write" => (
-            at("Add, change and delete documents in"),
-            "Existing documents can be overwritten and deleted.",
+            [
+                "Existing documents can be overwritten and deleted.",
+                "Vorhandene Dokumente können überschrieben und gelöscht werden.",
+            ],
             Weight::Changes,
         ),
         "manage" => (
-            format!("Create, change and delete {}", indices(pattern, today)),
-            "An index can be deleted with everything in it; documents cannot be read.",
+            [
+                "An index can be deleted with everything in it; documents cannot be read.",
+                "Ein Index kann mit allem, was darin ist, gelöscht werden; Dokumente können nicht gelesen werden.",
+            ],
             Weight::Changes,
         ),
         _ => (
-            at("Do everything with"),
-            "Read, change and delete documents, and delete the indices themselves.",
+            [
+                "Read, change and delete documents, and delete the indices themselves.",
+                "Dokumente lesen, ändern und löschen, und auch die Indizes selbst löschen.",
+            ],
             Weight::Changes,
         ),
     };
-    words(sentence, effect.to_owned(), weight)
+    let place = Place { pattern, today: today(pattern) };
+    let sentence = match language {
+        Language::English => english::whole(action, place),
+        Language::German => german::whole(action, place),
+    };
+    words(sentence, language.say(effect), weight)
 }
 
 /// The effect of what is held in part begins so.
-const MORE: &str = "It asked for more, which you do not hold yourself. When your rights change, so does this, up to: ";
+const MORE: Texts = [
+    "It asked for more, which you do not hold yourself. When your rights change, so does this, up to: ",
+    "Verlangt wurde mehr, wozu Sie selbst nicht berechtigt sind. Ändern sich Ihre Rechte, so ändert sich auch dies, \
+     höchstens bis zu: ",
+];
 
 impl Words {
     /// Of an index that opens by these aliases alone, where there are any.
@@ -102,67 +156,97 @@ impl Words {
     pub fn by(mut self, aliases: &[&str]) -> Self {
         let names: Vec<_> = aliases.iter().map(|name| quoted::isolated(name)).collect();
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-        let word = if names.len() == 1 { "alias" } else { "aliases" };
-        if !names.is_empty() {
-            self.sentence.push_str(&format!(", by the {word} {} alone", list(&names, "or")));
-        }
+        let any = list(&names, self.language.say(OR));
+        let told = match (self.language, names.len()) {
+            (_, 0) => return self,
+            (Language::English, 1) => format!(", by the alias {any} alone"),
+            (Language::English, _) => format!(", by the aliases {any} alone"),
+            (Language::German, 1) => format!(", nur über den Alias {any}"),
+            (Language::German, _) => format!(", nur über die Aliasse {any}"),
+        };
+        self.sentence.push_str(&told);
         self
     }
 
     /// With what its owner's own roles hide of it.
     #[must_use]
     pub fn seen(mut self, sight: &Sight) -> Self {
-        if let Some(what) = seen(sight) {
-            self.effect.push_str(&format!(" Only {what} that you may see yourself."));
+        if let Some(what) = seen(self.language, sight) {
+            self.effect.push_str(&match self.language {
+                Language::English => format!(" Only {what} that you may see yourself."),
+                Language::German => format!(" Nur {what}, die Sie selbst sehen dürfen."),
+            });
         }
         self
     }
 
     /// Is less held than it asks for?
     pub fn is_part(&self) -> bool {
-        self.effect.starts_with(MORE)
+        self.is_part
     }
 }
 
 /// Of what a part alone is seen; none where all is.
-pub fn seen(sight: &Sight) -> Option<&'static str> {
-    match (sight.documents, sight.fields) {
-        (false, false) => None,
-        (true, false) => Some("documents"),
-        (false, true) => Some("fields"),
-        (true, true) => Some("documents and fields"),
-    }
+pub fn seen(language: Language, sight: &Sight) -> Option<&'static str> {
+    let what = match (sight.documents, sight.fields) {
+        (false, false) => return None,
+        (true, false) => ["documents", "Dokumente"],
+        (false, true) => ["fields", "Felder"],
+        (true, true) => ["documents and fields", "Dokumente und Felder"],
+    };
+    Some(language.say(what))
 }
 
 /// A scope in words, told to somebody who may hold only a part of it, and on how many indices today.
-pub fn held(share: &Share, today: Today) -> Words {
+pub fn held(language: Language, share: &Share, today: Today) -> Words {
     let scope = &share.scope.to_string();
     let part = |sentence: String, weight| Words {
+        language,
         sentence,
-        effect: format!("{MORE}{}.", anywhere(scope)),
+        effect: format!("{}{}.", language.say(MORE), anywhere(language, scope)),
         weight,
+        is_part: true,
     };
-    let whole = said(scope, |_| Some(today));
+    let whole = said(language, scope, |_| Some(today));
     match (&share.remains, &share.scope) {
         (Remains::Indices(held), Scope::Index { pattern, action }) => {
             let told = held.told();
             if told.is_empty() || told == Held::of_scope(*action).told() {
                 return whole;
             }
-            part(sentence(&told, pattern, today), weight(&told))
+            let place = Place { pattern, today: Some(today) };
+            let sentence = match language {
+                Language::English => english::part(&clauses(&told), place),
+                Language::German => german::part(&clauses(&told), place),
+            };
+            part(sentence, weight(&told))
         }
         (Remains::Cluster(seen), Scope::Monitor)
             if !["health", "statistics"].iter().all(|it| seen.contains(it)) =>
         {
-            part(format!("See the {} of the store", list(seen, "and")), Weight::Slight)
+            let sentence = match language {
+                Language::English => english::cluster(seen),
+                Language::German => german::cluster(seen),
+            };
+            part(sentence, Weight::Slight)
         }
         _ => whole,
     }
 }
 
-/// What is told of a part of a scope: what is alike in one clause, the place in the first.
-fn sentence(told: &[(&'static str, Object)], pattern: &str, today: Today) -> String {
-    let mut clauses: Vec<(Vec<&str>, Vec<&str>, Object)> = Vec::new();
+/// What is told of a part of a scope, and is alike.
+struct Clause {
+    /// What is done, in English.
+    verbs: Vec<&'static str>,
+    /// To what the indices have, where it is done to that; in English.
+    things: Vec<&'static str>,
+    /// To what it is done.
+    kind: Object,
+}
+
+/// What is told of a part of a scope: what is alike in one clause.
+fn clauses(told: &[(&'static str, Object)]) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = Vec::new();
     for &(verb, object) in told {
         let (kind, thing) = match object {
             Object::Of(thing) => (Object::Of(""), Some(thing)),
@@ -170,33 +254,17 @@ fn sentence(told: &[(&'static str, Object)], pattern: &str, today: Today) -> Str
         };
         let known = clauses
             .iter_mut()
-            .find(|(verbs, _, known)| *known == kind && (thing.is_none() || verbs.contains(&verb)));
+            .find(|known| known.kind == kind && (thing.is_none() || known.verbs.contains(&verb)));
         match known {
-            Some((_, things, _)) if thing.is_some() => things.extend(thing),
-            Some((verbs, ..)) => verbs.push(verb),
-            None => clauses.push((vec![verb], thing.into_iter().collect(), kind)),
+            Some(known) if thing.is_some() => known.things.extend(thing),
+            Some(known) => known.verbs.push(verb),
+            None => {
+                let (verbs, things) = (vec![verb], thing.into_iter().collect());
+                clauses.push(Clause { verbs, things, kind });
+            }
         }
     }
-    let today = Some(today);
-    let clauses = clauses.iter().enumerate().map(|(at, (verbs, things, kind))| {
-        let (verbs, things) = (list(verbs, "and"), list(things, "and"));
-        match (kind, at) {
-            (Object::Documents, 0) if verbs == "add" => {
-                format!("add documents to {}", place(pattern, today))
-            }
-            (Object::Documents, 0) => format!("{verbs} documents in {}", place(pattern, today)),
-            (Object::Documents, _) => format!("{verbs} documents"),
-            (Object::Single, 0) => {
-                format!("{verbs} single documents by their ids in {}", place(pattern, today))
-            }
-            (Object::Single, _) => format!("{verbs} single documents by their ids"),
-            (Object::Indices, 0) => format!("{verbs} {}", indices(pattern, today)),
-            (Object::Indices, _) => format!("{verbs} the indices themselves"),
-            (Object::Of(_), 0) => format!("{verbs} the {things} of {}", indices(pattern, today)),
-            (Object::Of(_), _) => format!("{verbs} the {things} of the indices"),
-        }
-    });
-    capital(&clauses.collect::<Vec<_>>().join("; "))
+    clauses
 }
 
 /// How much of it all happens.
@@ -209,6 +277,10 @@ fn weight(told: &[(&'static str, Object)]) -> Weight {
     told.iter().map(of).max().unwrap_or(Weight::Slight)
 }
 
+/// Before the last word of a row.
+pub(super) const AND: Texts = ["and", "und"];
+pub(super) const OR: Texts = ["or", "oder"];
+
 /// Words in a row: `a, b and c`.
 pub(super) fn list(words: &[&str], last: &str) -> String {
     match words {
@@ -218,14 +290,19 @@ pub(super) fn list(words: &[&str], last: &str) -> String {
     }
 }
 
-/// A time in its largest whole unit: `90 days`.
-pub(super) fn duration(ms: u64) -> String {
-    let units = [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second")];
-    let unit = units.iter().find(|(unit, _)| ms >= *unit && ms.is_multiple_of(*unit));
-    let (unit, name) = unit.unwrap_or(&(1_000, "second"));
+/// A time in its largest whole unit: `90 days`, `90 Tage`.
+pub(super) fn duration(language: Language, ms: u64) -> String {
+    let units: [(u64, Texts, Texts); 4] = [
+        (86_400_000, ["day", "Tag"], ["days", "Tage"]),
+        (3_600_000, ["hour", "Stunde"], ["hours", "Stunden"]),
+        (60_000, ["minute", "Minute"], ["minutes", "Minuten"]),
+        (1_000, ["second", "Sekunde"], ["seconds", "Sekunden"]),
+    ];
+    let whole = |(unit, ..): &&(u64, Texts, Texts)| ms >= *unit && ms.is_multiple_of(*unit);
+    let (unit, one, many) = units.iter().find(whole).unwrap_or(&units[3]);
     match ms / unit {
-        1 => format!("1 {name}"),
-        count => format!("{count} {name}s"),
+        1 => format!("1 {}", language.say(*one)),
+        count => format!("{count} {}", language.say(*many)),
     }
 }
 
@@ -239,64 +316,26 @@ pub fn index_scope(scope: &str) -> Option<(&str, &str)> {
     scope.strip_prefix("index:")?.rsplit_once(':')
 }
 
-/// The indices of a pattern, as what something is done to.
-fn indices(pattern: &str, today: Option<Today>) -> String {
-    match pattern {
-        "*" => place(pattern, today),
-        pattern if pattern.contains('*') => format!("the indices {}", place(pattern, today)),
-        pattern => format!("the index {}", place(pattern, today)),
-    }
-}
-
-/// Where; of how many indices, data streams and aliases that is today, where it may be told.
-fn place(pattern: &str, today: Option<Today>) -> String {
-    let Some(today) = today else {
-        return match pattern {
-            "*" => "every index".to_owned(),
-            pattern if pattern.contains('*') => format!("{pattern}, any that match"),
-            pattern => pattern.to_owned(),
-        };
-    };
-    let kinds = [
-        (today.whole, "index", "indices"),
-        (today.streams, "data stream", "data streams"),
-        (today.aliases, "alias", "aliases"),
+/// Kinds of names that are counted apart, in the order in which they are told: how many, and what one and many are
+/// called.
+fn counted(language: Language, today: Today) -> Vec<String> {
+    let kinds: [(usize, Texts, Texts); 3] = [
+        (today.whole, ["index", "Index"], ["indices", "Indizes"]),
+        (today.streams, ["data stream", "Datenstrom"], ["data streams", "Datenströme"]),
+        (today.aliases, ["alias", "Alias"], ["aliases", "Aliasse"]),
     ];
-    let counted: Vec<String> = kinds
-        .iter()
-        .filter_map(|(count, one, many)| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{count} {many}")),
-        })
-        .collect();
-    let counted: Vec<&str> = counted.iter().map(String::as_str).collect();
-    let counted = match counted.as_slice() {
-        [] => "no index today".to_owned(),
-        some => format!("{} today", list(some, "and")),
-    };
-    let counted = match today.part {
-        0 => counted,
-        part => format!("{counted}, a part of it in {part} more"),
-    };
-    match pattern {
-        pattern if pattern.contains('*') => {
-            let place = if pattern == "*" { "every index" } else { pattern };
-            let later = match (today.is_narrow, pattern) {
-                (true, _) => "and later ones as far as your own rights reach",
-                (false, "*") => "and any that come later",
-                (false, _) => "and any that match later",
-            };
-            format!("{place}: {counted}, {later}")
-        }
-        pattern if today == Today::default() => format!("{pattern}, of which you have none today"),
-        pattern => pattern.to_owned(),
-    }
+    let counted = kinds.iter().filter_map(|(count, one, many)| match count {
+        0 => None,
+        1 => Some(format!("1 {}", language.say(*one))),
+        count => Some(format!("{count} {}", language.say(*many))),
+    });
+    counted.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::language::Language::English;
 
     fn share(scope: &str, remains: Remains) -> Share {
         Share { scope: Scope::parse(scope).expect("a scope"), remains }
@@ -309,46 +348,31 @@ mod tests {
     }
 
     #[test]
-    fn data_streams_and_aliases_are_called_so() {
-        let at = |whole, streams| place("logs-*", Some(Today { streams, ..some(whole) }));
-        let later = "and any that match later";
-        assert_eq!(at(0, 0), format!("logs-*: no index today, {later}"));
-        assert_eq!(at(0, 1), format!("logs-*: 1 data stream today, {later}"));
-        assert_eq!(at(1, 2), format!("logs-*: 1 index and 2 data streams today, {later}"));
-        let mixed = Today { streams: 2, aliases: 1, ..some(3) };
-        let counted = "3 indices, 2 data streams and 1 alias today";
-        assert_eq!(place("logs-*", Some(mixed)), format!("logs-*: {counted}, {later}"));
-        for one in
-            [Today { streams: 1, ..Today::default() }, Today { aliases: 1, ..Today::default() }]
-        {
-            assert_eq!(place("logs-y", Some(one)), "logs-y");
-        }
-        assert_eq!(place("logs-y", Some(some(0))), "logs-y, of which you have none today");
-    }
-
-    #[test]
     fn a_scope_says_what_it_does_and_where() {
-        let shown = of("index:orders-*:read", |_| some(3));
+        let shown = of(English, "index:orders-*:read", |_| some(3));
         assert_eq!(
             shown.sentence,
             "Read documents in orders-*: 3 indices today, and any that match later"
         );
         assert_eq!(shown.weight, Weight::Reads);
-        let shown = of("index:bills:write", |_| some(1));
+        let shown = of(English, "index:bills:write", |_| some(1));
         assert_eq!(shown.sentence, "Add, change and delete documents in bills");
         assert_eq!(shown.weight, Weight::Changes);
-        let shown = of("index:*:all", |_| some(1));
+        let shown = of(English, "index:*:all", |_| some(1));
         assert_eq!(
             shown.sentence,
             "Do everything with every index: 1 index today, and any that come later"
         );
         assert_eq!(
-            of("index:new:create", |_| some(0)).sentence,
+            of(English, "index:new:create", |_| some(0)).sentence,
             "Add documents to new, of which you have none today"
         );
-        assert_eq!(anywhere("index:bills-*:read"), "Read documents in bills-*, any that match");
-        assert_eq!(anywhere("index:bills:all"), "Do everything with bills");
-        assert_eq!(of("self", |_| some(0)).weight, Weight::Slight);
+        assert_eq!(
+            anywhere(English, "index:bills-*:read"),
+            "Read documents in bills-*, any that match"
+        );
+        assert_eq!(anywhere(English, "index:bills:all"), "Do everything with bills");
+        assert_eq!(of(English, "self", |_| some(0)).weight, Weight::Slight);
     }
 
     #[test]
@@ -360,16 +384,16 @@ mod tests {
             ("a", "the index a"),
         ] {
             let scope = format!("index:{pattern}:manage");
-            assert_eq!(of(&scope, |_| some(2)).sentence, format!("{manage} {expected}"));
+            assert_eq!(of(English, &scope, |_| some(2)).sentence, format!("{manage} {expected}"));
         }
-        assert_eq!(anywhere("index:*:manage"), format!("{manage} every index"));
+        assert_eq!(anywhere(English, "index:*:manage"), format!("{manage} every index"));
     }
 
     fn told(scope: &str, privileges: &[&str], today: Today) -> Words {
         let Some(Scope::Index { action, .. }) = Scope::parse(scope) else { panic!("{scope}") };
         let privileges: Vec<String> = privileges.iter().map(|&name| name.to_owned()).collect();
         let owner = Held::of(&Actions::of(Kind::Index, &privileges));
-        held(&share(scope, Remains::Indices(owner.and(Held::of_scope(action)))), today)
+        held(English, &share(scope, Remains::Indices(owner.and(Held::of_scope(action)))), today)
     }
 
     /// Who may see the fields of an index alone was told that documents are read.
@@ -440,7 +464,7 @@ mod tests {
             [("all", "all"), ("manage", "manage"), ("write", "write"), ("read", "read")]
         {
             let scope = format!("index:a-*:{action}");
-            assert_eq!(told(&scope, &[privilege], two), of(&scope, |_| some(2)));
+            assert_eq!(told(&scope, &[privilege], two), of(English, &scope, |_| some(2)));
         }
     }
 
@@ -464,7 +488,11 @@ mod tests {
     #[test]
     fn who_sees_a_part_of_how_the_store_does_is_told_which() {
         let told = |seen: &[&'static str]| {
-            held(&share("cluster:monitor", Remains::Cluster(seen.to_vec())), Today::default())
+            held(
+                English,
+                &share("cluster:monitor", Remains::Cluster(seen.to_vec())),
+                Today::default(),
+            )
         };
         assert_eq!(told(&["statistics"]).sentence, "See the statistics of the store");
         assert!(told(&["statistics"]).is_part());

@@ -8,6 +8,8 @@ use authz::oauth::reach::{Reach, Today};
 use authz::oauth::sight::Sight;
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
 use authz::pages::consent::{Condition, once};
+use authz::pages::language::{Language, Texts};
+use authz::pages::login::{BUSY, wait};
 use authz::pages::quoted;
 use authz::pages::words;
 use authz::record::grant::{DeviceState, Grant, GrantKind};
@@ -25,7 +27,10 @@ fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
 }
 
 /// What is told of an application whose registration was narrowed to other things.
-const NARROWED: &str = "nothing at the moment: it may not have any more what you allowed";
+const NARROWED: Texts = [
+    "nothing at the moment: it may not have any more what you allowed",
+    "zurzeit nichts: Die Anwendung darf nicht mehr haben, was Sie ihr erlaubt haben",
+];
 
 /// The person's grants that still let somebody in.
 fn grants<E: Env>(visit: &Visit<'_, E>, name: &str) -> Vec<Arc<Grant>> {
@@ -80,6 +85,7 @@ fn without_grant<E: Env>(
 /// `GET /account/apps`.
 pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
+    let language = visit.language();
     let own = authorize::reach_of(&state, &signed_in.user);
     let today = |reach: &Reach, scope: &String| {
         let (words, sight) = match reach.share(scope) {
@@ -88,15 +94,15 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 (consent::counted(visit, reach, &share), sight)
             }
             // Granted before the owner lost it all.
-            None => (words::of(scope, |_| Today::default()), Sight::default()),
+            None => (words::of(language, scope, |_| Today::default()), Sight::default()),
         };
         let is_part = words.is_part();
         let mut told = words.sentence;
-        if let Some(own) = words::seen(&sight) {
-            told.push_str(&format!(", only {own} that you may see yourself"));
+        if let Some(own) = words::seen(language, &sight) {
+            told.push_str(&own_only(language, own));
         }
         if is_part {
-            told.push_str(&format!(" (as your rights grow, up to: {})", words::anywhere(scope)));
+            told.push_str(&grows(language, &words::anywhere(language, scope)));
         }
         told
     };
@@ -109,36 +115,46 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             // What the application may not have any more it does not do either.
             let (scopes, entries) = ask::cut_all(client, &grant.scopes, &grant.details);
             let reach = authorize::reach_for(visit, &signed_in.user, &scopes, &entries);
-            let nothing = (scopes.is_empty() && entries.is_empty()).then(|| NARROWED.to_owned());
+            let nothing = (scopes.is_empty() && entries.is_empty())
+                .then(|| language.say(NARROWED).to_owned());
             let scopes = scopes.iter().map(|scope| today(&reach, scope));
             let details = entries.iter().enumerate().map(|(at, entry)| {
                 let detail = consent::detail(visit, &reach, at, entry);
                 let mut told = detail.sentence;
                 match detail.condition {
                     Some(Condition::Words(words)) => {
-                        told.push_str(&format!(", only where {words}"));
+                        told.push_str(
+                            language.say([", only where ", ", nur Dokumente, für die gilt: "]),
+                        );
+                        told.push_str(&words);
                     }
                     Some(Condition::Text(text)) => {
-                        told.push_str(&format!(
-                            ", only where this technical condition is met: {text}"
-                        ));
+                        told.push_str(language.say([
+                            ", only where this technical condition is met: ",
+                            ", nur Dokumente, die diese technische Bedingung erfüllen: ",
+                        ]));
+                        told.push_str(&text);
                     }
                     Some(Condition::All) | None => {}
                 }
                 if !detail.fields.is_empty() {
+                    let fields = detail.fields.iter();
                     let fields: Vec<String> =
-                        detail.fields.iter().map(|name| quoted::field(name)).collect();
-                    told.push_str(&format!(", only the fields {}", fields.join(", ")));
+                        fields.map(|name| quoted::field(language, name)).collect();
+                    told.push_str(language.say([", only the fields ", ", nur die Felder "]));
+                    told.push_str(&fields.join(", "));
                 }
                 if detail.fields.is_empty() && !detail.unseen.is_empty() {
-                    told.push_str(", without any field that you see yourself");
+                    told.push_str(language.say([
+                        ", without any field that you see yourself",
+                        ", ohne ein Feld, das Sie selbst sehen",
+                    ]));
                 }
                 if let Some(own) = detail.own {
-                    told.push_str(&format!(", only {own} that you may see yourself"));
+                    told.push_str(&own_only(language, own));
                 }
                 if !detail.later.is_empty() {
-                    let later = once(&detail.later).join("; ");
-                    told.push_str(&format!(" (as your rights grow, up to: {later})"));
+                    told.push_str(&grows(language, &once(&detail.later).join("; ")));
                 }
                 told
             });
@@ -171,7 +187,23 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let told = state.notices_of(&signed_in.user, visit.now());
     let stolen: Vec<Stolen> =
         told.map(|notice| Stolen { app: notice.app.clone(), at: notice.at }).collect();
-    visit.page(200, account::grants(&signed_in.person(), &csrf, &rows, &stolen))
+    visit.page(200, account::grants(&visit.person(signed_in), &csrf, &rows, &stolen))
+}
+
+/// What is told of something of which its owner sees a part alone.
+fn own_only(language: Language, own: &str) -> String {
+    match language {
+        Language::English => format!(", only {own} that you may see yourself"),
+        Language::German => format!(", davon nur {own}, die Sie selbst sehen dürfen"),
+    }
+}
+
+/// What is told of something of which its owner holds a part, and that grows with what they hold.
+fn grows(language: Language, all: &str) -> String {
+    match language {
+        Language::English => format!(" (as your rights grow, up to: {all})"),
+        Language::German => format!(" (wenn Ihre Rechte wachsen, höchstens bis zu: {all})"),
+    }
 }
 
 /// `POST /account/apps`.
@@ -205,9 +237,12 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
             } else {
                 return visit.problem(
                     404,
-                    "There is no such access",
-                    "It ended already, or was given by somebody else.",
-                    "Look at the list again.",
+                    ["There is no such access", "Diesen Zugriff gibt es nicht"],
+                    [
+                        "It ended already, or was given by somebody else.",
+                        "Er ist schon zu Ende, oder jemand anders hat ihn gegeben.",
+                    ],
+                    ["Look at the list again.", "Sehen Sie sich die Liste noch einmal an."],
                 );
             }
         }
@@ -244,7 +279,7 @@ pub fn sessions<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .collect();
     seen.sort_by_key(|session| std::cmp::Reverse((session.this, session.seen)));
     let csrf = token(visit, signed_in);
-    visit.page(200, account::sessions(&signed_in.person(), &csrf, &seen))
+    visit.page(200, account::sessions(&visit.person(signed_in), &csrf, &seen))
 }
 
 /// `POST /account/sessions`.
@@ -281,11 +316,8 @@ fn form<E: Env>(
     signed_in: &SignedIn,
     changed: Changed<'_>,
 ) -> Reply {
-    if let Changed::Refused(_, why) = changed {
-        visit.because(why);
-    }
     let csrf = token(visit, signed_in);
-    visit.page(status, account::password(&signed_in.person(), &csrf, changed))
+    visit.page(status, account::password(&visit.person(signed_in), &csrf, changed))
 }
 
 /// Passwords that everybody tries first.
@@ -332,22 +364,38 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     if !visit.is_own_form(&posted, &token(visit, signed_in)) || posted.repeated(&[]).is_some() {
         return visit.foreign_form();
     }
-    let refuse = |field, why: &str| form(visit, 400, signed_in, Changed::Refused(field, why));
-    let busy = |field| {
-        let why = "Many people sign in at this moment. Please try again.";
-        form(visit, 503, signed_in, Changed::Refused(field, why)).field("Retry-After", "1")
+    let refused = |status, field, why: Texts| {
+        visit.because(Language::English.say(why));
+        form(visit, status, signed_in, Changed::Refused(field, visit.say(why)))
     };
+    let refuse = |field, why| refused(400, field, why);
+    let busy = |field| refused(503, field, BUSY).field("Retry-After", "1");
     let (old, new) = (posted.text("password"), posted.text("new_password"));
     if new != posted.text("new_password_again") {
-        return refuse("new_password_again", "The two new passwords differ.");
+        return refuse(
+            "new_password_again",
+            ["The two new passwords differ.", "Die beiden neuen Passwörter sind verschieden."],
+        );
     }
     // As it is hashed: letters of another width or composition are the same password.
     let hashed: String = new.nfkc().collect();
     if !(8..=512).contains(&hashed.chars().count()) {
-        return refuse("new_password", "The new password needs 8 to 512 characters.");
+        return refuse(
+            "new_password",
+            [
+                "The new password needs 8 to 512 characters.",
+                "Das neue Passwort braucht 8 bis 512 Zeichen.",
+            ],
+        );
     }
     if is_common(&hashed, &signed_in.user.name) {
-        return refuse("new_password", "The new password is one of those that are tried first.");
+        return refuse(
+            "new_password",
+            [
+                "The new password is one of those that are tried first.",
+                "Das neue Passwort ist eines von denen, die zuerst ausprobiert werden.",
+            ],
+        );
     }
     let name = &signed_in.user.name;
     let now = visit.monotonic();
@@ -359,7 +407,8 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
             Ok(attempt) => attempt,
             Err(seconds) => {
                 visit.note("login_throttled", "failed", &[("user", name)]);
-                let why = format!("Too many attempts. Please wait {seconds} s and try again.");
+                visit.because(&wait(Language::English, seconds));
+                let why = wait(visit.language(), seconds);
                 return form(visit, 429, signed_in, Changed::Refused("password", &why))
                     .field("Retry-After", seconds.to_string());
             }
@@ -383,7 +432,10 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
                 &[("user", name), ("reason", "wrong password")],
             );
             visit.limiter.failed(Whose::Person, &key, attempt, visit.monotonic());
-            return refuse("password", "The current password is wrong.");
+            return refuse(
+                "password",
+                ["The current password is wrong.", "Das aktuelle Passwort ist falsch."],
+            );
         }
     };
     let new = Secret::new(new.to_owned());
@@ -404,7 +456,10 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
         Err(authz::Error::Lapsed) => {
             let facts = [("user", name.as_str()), ("reason", "wrong password")];
             visit.note("password_changed", "failed", &facts);
-            return refuse("password", "The current password is wrong.");
+            return refuse(
+                "password",
+                ["The current password is wrong.", "Das aktuelle Passwort ist falsch."],
+            );
         }
         Err(_) => return visit.down(),
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use authz::form::Form as _;
 use authz::pages::apps::{self, App, Refused, Row, Time};
+use authz::pages::language::Language;
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
 use authz::token::text::Kind;
@@ -36,7 +37,7 @@ pub fn list<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             changing: client.proposal.is_some(),
         })
         .collect();
-    visit.page(200, apps::list(&signed_in.person(), &rows))
+    visit.page(200, apps::list(&visit.person(signed_in), &rows))
 }
 
 /// Is it the person's? Not that of an earlier user of the same name.
@@ -61,7 +62,10 @@ pub fn new<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         ..apps::Fields::default()
     };
     let csrf = token(visit, signed_in);
-    visit.page(200, apps::new(&signed_in.person(), &csrf, &fields, None, time(visit, signed_in)))
+    visit.page(
+        200,
+        apps::new(&visit.person(signed_in), &csrf, &fields, None, time(visit, signed_in)),
+    )
 }
 
 /// How long a form of this page can be sent: another page that is opened meanwhile makes it longer.
@@ -91,8 +95,10 @@ async fn read<E: Env>(
     let file = parts.files.iter().find(|file| file.field == "logo");
     let logo = match (file, parts.form.first("remove_logo")) {
         (Some(_), Some(_)) => {
-            let why =
-                "send another picture, or have the one there taken away; both at once cannot be";
+            let why = [
+                "send another picture, or have the one there taken away; both at once cannot be",
+                "senden Sie ein anderes Bild, oder lassen Sie das vorhandene entfernen; beides zugleich geht nicht",
+            ];
             return Err(profile::refused("logo", why));
         }
         (None, Some(_)) => None,
@@ -100,13 +106,22 @@ async fn read<E: Env>(
             // A picture is unpacked to be looked at, which takes its time.
             let file = file.clone();
             let looked = visit.core.env().spawn().work_on_body(move || profile::logo(&file)).await;
-            let busy = |_| profile::refused("logo", "the server is busy; please send it again");
+            let busy = |_| {
+                let why = [
+                    "the server is busy; please send it again",
+                    "der Server ist beschäftigt; bitte senden Sie es noch einmal",
+                ];
+                profile::refused("logo", why)
+            };
             Some(looked.map_err(busy)??)
         }
         (None, None) => before.and_then(|before| before.logo.clone()),
     };
     if !matches!(parts.form.text("confidential"), "" | "confidential" | "public") {
-        return Err(profile::refused("confidential", "choose one of the two"));
+        return Err(profile::refused(
+            "confidential",
+            ["choose one of the two", "wählen Sie eines von beiden"],
+        ));
     }
     let fields = profile::fields(&parts.form);
     profile::check(&fields, logo, &visit.settings.origin(), Callbacks::Wanted)
@@ -126,8 +141,10 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
             visit.because(&words_of(&refused));
             let fields = profile::fields(&parts.form);
             let time = time(visit, signed_in);
-            return visit
-                .page(400, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused), time));
+            return visit.page(
+                400,
+                apps::new(&visit.person(signed_in), &csrf, &fields, Some(&refused), time),
+            );
         }
     };
     let made = parts.form.text(apps::MADE).parse().ok();
@@ -158,19 +175,32 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     }
     match done {
         Err(authz::Error::Crowded { room }) => {
-            let kind = if room == 1 { "application" } else { "applications" };
-            let why = format!(
-                "This one was not taken: you have {room} {kind} that no reviewer has approved, which is as many \
-                 as an account may have. Wait until they were looked at, or ask an administrator to remove \
-                 some."
-            );
+            let (kind, german) = match room {
+                1 => ("application", "Anwendung, die noch niemand genehmigt hat"),
+                _ => ("applications", "Anwendungen, die noch niemand genehmigt hat"),
+            };
+            let why = [
+                format!(
+                    "This one was not taken: you have {room} {kind} that no reviewer has approved, which is as \
+                     many as an account may have. Wait until they were looked at, or ask an administrator to \
+                     remove some."
+                ),
+                format!(
+                    "Diese wurde nicht angenommen: Sie haben {room} {german}, und mehr darf ein Konto davon nicht \
+                     haben. Warten Sie, bis sie geprüft sind, oder bitten Sie einen Administrator, einige zu \
+                     entfernen."
+                ),
+            ];
             visit.because("too many of the account wait");
             // No field is at fault.
             let refused = Refused { field: "", why };
             let fields = profile::fields(&parts.form);
             let time = time(visit, signed_in);
             visit
-                .page(429, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused), time))
+                .page(
+                    429,
+                    apps::new(&visit.person(signed_in), &csrf, &fields, Some(&refused), time),
+                )
                 .field("Retry-After", ROOM_S.to_string())
         }
         Ok(_) => {
@@ -183,9 +213,9 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     }
 }
 
-/// Why a form was refused, for the audit log.
+/// Why a form was refused, for the audit log, which is in English.
 fn words_of(refused: &Refused) -> String {
-    format!("[{}] {}", refused.field, refused.why)
+    format!("[{}] {}", refused.field, refused.why(Language::English))
 }
 
 /// There is room when a reviewer has decided; nobody knows when that is.
@@ -287,9 +317,12 @@ pub fn get<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) 
 fn nothing<E: Env>(visit: &Visit<'_, E>) -> Reply {
     visit.problem(
         404,
-        "There is no such application",
-        "Or it belongs to somebody else.",
-        "Look at the list of your applications.",
+        ["There is no such application", "Diese Anwendung gibt es nicht"],
+        ["Or it belongs to somebody else.", "Oder sie gehört jemand anderem."],
+        [
+            "Look at the list of your applications.",
+            "Sehen Sie in der Liste Ihrer Anwendungen nach.",
+        ],
     )
 }
 
@@ -331,7 +364,7 @@ fn show<E: Env>(
         .as_ref()
         .filter(|proposal| proposal.logo.is_some() && proposal.logo != client.profile.logo);
     let page = apps::app(&App {
-        person: signed_in.person(),
+        person: visit.person(signed_in),
         csrf: &csrf,
         reference: &client.reference,
         name: &client.profile.name,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use authz::State;
 use authz::oauth::{details, scope};
+use authz::pages::language::{Language, Texts};
 use authz::record::client::{ApplicationType, Client};
 use json::Value;
 
@@ -28,6 +29,7 @@ pub const NAMES: &[&str] = &[
     "response_type",
     "scope",
     "state",
+    "ui_locales",
 ];
 
 /// Longest `state`.
@@ -53,17 +55,22 @@ pub enum Stop {
 pub struct Refusal {
     /// The word of the standard.
     pub error: &'static str,
-    /// A sentence for the developer.
-    pub description: &'static str,
+    /// A sentence for the developer; where a person is shown it, in their language.
+    pub said: Texts,
 }
 
 impl Refusal {
-    const fn new(error: &'static str, description: &'static str) -> Self {
-        Self { error, description }
+    const fn new(error: &'static str, said: Texts) -> Self {
+        Self { error, said }
     }
 
-    const fn request(description: &'static str) -> Self {
-        Self::new("invalid_request", description)
+    const fn request(said: Texts) -> Self {
+        Self::new("invalid_request", said)
+    }
+
+    /// The sentence as programs get it.
+    pub const fn description(&self) -> &'static str {
+        Language::English.say(self.said)
     }
 }
 
@@ -146,32 +153,52 @@ pub fn may_lead_to(client: &Client, redirect: &str) -> bool {
 /// Everything else.
 pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked, Refusal> {
     if form.repeats_protocol() {
-        return Err(Refusal::request("A parameter appears more than once"));
+        return Err(Refusal::request([
+            "A parameter appears more than once",
+            "Ein Parameter kommt mehr als einmal vor",
+        ]));
     }
     if form.first("state").is_some_and(|state| state.len() > STATE_BYTES_MAX) {
-        return Err(Refusal::request("The state is too long"));
+        return Err(Refusal::request(["The state is too long", "Der Parameter state ist zu lang"]));
     }
     match form.first("response_type") {
-        None => return Err(Refusal::request("The response_type is missing")),
+        None => {
+            return Err(Refusal::request([
+                "The response_type is missing",
+                "Der Parameter response_type fehlt",
+            ]));
+        }
         Some("code") => {}
         Some(_) => {
             return Err(Refusal::new(
                 "unsupported_response_type",
-                "The only response_type is code",
+                ["The only response_type is code", "Der einzige response_type ist code"],
             ));
         }
     }
     if !client.may("authorization_code") {
-        return Err(Refusal::new("unauthorized_client", "This client may not use the code grant"));
+        return Err(Refusal::new(
+            "unauthorized_client",
+            [
+                "This client may not use the code grant",
+                "Diese Anwendung darf nicht um einen Code bitten",
+            ],
+        ));
     }
     if form.first("response_mode").is_some_and(|mode| mode != "query") {
-        return Err(Refusal::request("The only response_mode is query"));
+        return Err(Refusal::request([
+            "The only response_mode is query",
+            "Der einzige response_mode ist query",
+        ]));
     }
     let challenge = challenge(settings, client, form)?;
     let scopes = scopes(client, form)?;
     let resource: Vec<String> = form.all("resource").map(str::to_owned).collect();
     if resource.iter().any(|resource| !is_ours(settings, resource)) {
-        return Err(Refusal::new("invalid_target", "The resource is unknown"));
+        return Err(Refusal::new(
+            "invalid_target",
+            ["The resource is unknown", "Der Parameter resource nennt Unbekanntes"],
+        ));
     }
     let details = details(settings, client, form)?;
     let scopes = match scopes {
@@ -180,16 +207,25 @@ pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked,
         None => default_scopes(client).ok_or(SCOPE)?,
     };
     if form.first("request").is_some() {
-        return Err(Refusal::new("request_not_supported", "Request objects are not supported"));
+        return Err(Refusal::new(
+            "request_not_supported",
+            [
+                "Request objects are not supported",
+                "Anfragen als Objekte (request) werden nicht unterstützt",
+            ],
+        ));
     }
     if form.first("request_uri").is_some() {
         return Err(Refusal::new(
             "request_uri_not_supported",
-            "Only handles of pushed requests are supported",
+            [
+                "Only handles of pushed requests are supported",
+                "Als request_uri werden nur Kennungen vorab gesendeter Anfragen unterstützt",
+            ],
         ));
     }
     if form.first("dpop_jkt").is_some() {
-        return Err(Refusal::request("DPoP is not supported"));
+        return Err(Refusal::request(["DPoP is not supported", "DPoP wird nicht unterstützt"]));
     }
     let max_age = match form.first("max_age") {
         None => None,
@@ -198,7 +234,10 @@ pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked,
             text.parse::<u64>()
                 .ok()
                 .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
-                .ok_or(Refusal::request("The max_age is no number of seconds"))?,
+                .ok_or(Refusal::request([
+                    "The max_age is no number of seconds",
+                    "Der Parameter max_age ist keine Zahl von Sekunden",
+                ]))?,
         ),
     };
     Ok(Asked {
@@ -226,11 +265,19 @@ fn prompt(text: &str) -> Result<Prompt, Refusal> {
             "none" => prompt.none = true,
             "login" => prompt.login = true,
             "consent" => prompt.consent = true,
-            _ => return Err(Refusal::request("The prompt is unknown")),
+            _ => {
+                return Err(Refusal::request([
+                    "The prompt is unknown",
+                    "Der Parameter prompt nennt Unbekanntes",
+                ]));
+            }
         }
     }
     if prompt.none && (prompt.login || prompt.consent) {
-        return Err(Refusal::request("The prompt none stands alone"));
+        return Err(Refusal::request([
+            "The prompt none stands alone",
+            "Im Parameter prompt steht none nur allein",
+        ]));
     }
     Ok(prompt)
 }
@@ -248,26 +295,43 @@ fn challenge(settings: &Settings, client: &Client, form: &Form) -> Result<Option
     let method = form.first("code_challenge_method");
     let Some(challenge) = form.first("code_challenge") else {
         if method.is_some() {
-            return Err(Refusal::request("The code_challenge is missing"));
+            return Err(Refusal::request([
+                "The code_challenge is missing",
+                "Der Parameter code_challenge fehlt",
+            ]));
         }
         return match needs_challenge(settings, client) {
-            true => Err(Refusal::request("PKCE is required: the code_challenge is missing")),
+            true => Err(Refusal::request([
+                "PKCE is required: the code_challenge is missing",
+                "PKCE wird verlangt: Der Parameter code_challenge fehlt",
+            ])),
             false => Ok(None),
         };
     };
     if method != Some("S256") {
-        return Err(Refusal::request("The only code_challenge_method is S256"));
+        return Err(Refusal::request([
+            "The only code_challenge_method is S256",
+            "Die einzige code_challenge_method ist S256",
+        ]));
     }
     let is_legal = challenge.len() == 43
         && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if !is_legal {
-        return Err(Refusal::request("The code_challenge is malformed"));
+        return Err(Refusal::request([
+            "The code_challenge is malformed",
+            "Der Parameter code_challenge ist fehlerhaft",
+        ]));
     }
     Ok(Some(challenge.to_owned()))
 }
 
-const SCOPE: Refusal =
-    Refusal::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
+const SCOPE: Refusal = Refusal::new(
+    "invalid_scope",
+    [
+        "A scope is malformed, unknown or not allowed for this client",
+        "Eine Berechtigung ist fehlerhaft, unbekannt oder dieser Anwendung nicht erlaubt",
+    ],
+);
 
 /// The scopes that are named, within the client's ceiling; none where none is.
 fn scopes(client: &Client, form: &Form) -> Result<Option<Vec<String>>, Refusal> {
@@ -284,7 +348,10 @@ fn scopes(client: &Client, form: &Form) -> Result<Option<Vec<String>>, Refusal> 
 fn details(settings: &Settings, client: &Client, form: &Form) -> Result<Vec<Value>, Refusal> {
     const DETAILS: Refusal = Refusal::new(
         "invalid_authorization_details",
-        "The authorization_details are malformed or not allowed for this client",
+        [
+            "The authorization_details are malformed or not allowed for this client",
+            "Die authorization_details sind fehlerhaft oder dieser Anwendung nicht erlaubt",
+        ],
     );
     let Some(text) = form.first("authorization_details") else { return Ok(Vec::new()) };
     if !client.details_types.iter().any(|kind| kind == details::INDEX_ACCESS) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use authz::oauth::reach::Reach;
 use authz::oauth::{details, scope};
+use authz::pages::language::Texts;
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
 use authz::record::proof::Proof;
@@ -33,9 +34,12 @@ pub async fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let Some(form) = Form::parse(visit.query).ok().filter(Form::is_one_line) else {
         return visit.problem(
             400,
-            "This request cannot be read",
-            "The address that the application sent you to is malformed.",
-            "Tell the people who make the application.",
+            ["This request cannot be read", "Diese Anfrage ist nicht lesbar"],
+            [
+                "The address that the application sent you to is malformed.",
+                "Die Adresse, zu der die Anwendung Sie geschickt hat, ist fehlerhaft.",
+            ],
+            TELL_THEM,
         );
     };
     match read(visit, &form) {
@@ -73,7 +77,9 @@ fn read<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Read, Trouble> {
                 .get(&hash)
                 .filter(|pushed| pushed.client == id && visit.now() < pushed.end)
                 .ok_or(Trouble::Stop(Stop::Handle))?;
-            (Form::of(pushed.params.clone()), Some(hash))
+            let pushed = Form::of(pushed.params.clone());
+            visit.is_as_pushed(&pushed);
+            (pushed, Some(hash))
         }
         None if client.require_par || visit.settings.par_required => {
             return Err(Trouble::Stop(Stop::HandleMissing));
@@ -93,28 +99,56 @@ fn stopped<E: Env>(visit: &Visit<'_, E>, stop: Stop) -> Reply {
     visit.note("authorize_rejected", "failed", &[("reason", &format!("{stop:?}"))]);
     let (title, sentence) = match stop {
         Stop::Client => (
-            "This application is not known",
-            "It is not registered here, or may not ask for access at this time.",
+            ["This application is not known", "Diese Anwendung ist nicht bekannt"],
+            [
+                "It is not registered here, or may not ask for access at this time.",
+                "Sie ist hier nicht registriert oder darf zurzeit nicht um Zugriff bitten.",
+            ],
         ),
         Stop::Redirect => (
-            "This application sent you with a wrong return address",
-            "The address to which you would return is not one that the application registered.",
+            [
+                "This application sent you with a wrong return address",
+                "Diese Anwendung hat Sie mit einer falschen Rücksprungadresse geschickt",
+            ],
+            [
+                "The address to which you would return is not one that the application registered.",
+                "Die Adresse, zu der Sie zurückkehren würden, hat die Anwendung nicht registriert.",
+            ],
         ),
         Stop::RedirectMissing => (
-            "This application did not say where to return",
-            "It has registered several return addresses, so it has to name one.",
+            [
+                "This application did not say where to return",
+                "Diese Anwendung hat nicht gesagt, wohin Sie zurückkehren sollen",
+            ],
+            [
+                "It has registered several return addresses, so it has to name one.",
+                "Sie hat mehrere Rücksprungadressen registriert, also muss sie eine nennen.",
+            ],
         ),
         Stop::Handle => (
-            "This request is over",
-            "The application's request is unknown, too old, or was used already.",
+            ["This request is over", "Diese Anfrage ist nicht mehr gültig"],
+            [
+                "The application's request is unknown, too old, or was used already.",
+                "Die Anfrage der Anwendung ist unbekannt, zu alt oder wurde schon benutzt.",
+            ],
         ),
         Stop::HandleMissing => (
-            "This application asked in a wrong way",
-            "It has to send its request to this server before it sends you.",
+            [
+                "This application asked in a wrong way",
+                "Diese Anwendung hat auf falsche Weise gefragt",
+            ],
+            [
+                "It has to send its request to this server before it sends you.",
+                "Sie muss ihre Anfrage an diesen Server senden, bevor sie Sie hierher schickt.",
+            ],
         ),
     };
-    let todo = "You were not sent on, for your safety. Go back to the application and begin again, or \
-                tell the people who make it.";
+    let todo = [
+        "You were not sent on, for your safety. Go back to the application and begin again, or \
+         tell the people who make it.",
+        "Zu Ihrer Sicherheit wurden Sie nicht weitergeleitet. Gehen Sie zurück zur Anwendung und beginnen Sie \
+         von vorn, oder sagen Sie denen Bescheid, die sie entwickeln.",
+    ];
     visit.problem(400, title, sentence, todo)
 }
 
@@ -129,25 +163,30 @@ fn refused<E: Env>(
     let facts = [("client", target.client_id.as_str()), ("reason", refusal.error)];
     visit.note("authorize_rejected", "failed", &facts);
     if target.client.unreviewed {
-        return visit.problem(
-            400,
-            "This application asked for something impossible",
-            refusal.description,
-            "Tell the people who make the application.",
-        );
+        return visit.problem(400, IMPOSSIBLE, refusal.said, TELL_THEM);
     }
-    led_back(visit, target, refusal, state)
+    led_back(visit, target, (refusal.error, refusal.description()), state)
 }
+
+const TELL_THEM: Texts = [
+    "Tell the people who make the application.",
+    "Sagen Sie denen Bescheid, die die Anwendung entwickeln.",
+];
+
+const IMPOSSIBLE: Texts = [
+    "This application asked for something impossible",
+    "Diese Anwendung hat etwas Unmögliches verlangt",
+];
 
 /// Tells the client, by leading the browser back.
 fn led_back<E: Env>(
     visit: &Visit<'_, E>,
     target: &Target,
-    refusal: Refusal,
+    (error, description): (&str, &str),
     state: Option<&str>,
 ) -> Reply {
     let issuer = &visit.settings.issuer;
-    answer::error(&target.redirect, refusal.error, refusal.description, state, issuer)
+    answer::error(&target.redirect, error, description, state, issuer)
 }
 
 /// The request is good: who is there, and was it decided before?
@@ -171,12 +210,19 @@ async fn go_on<E: Env>(
             // Nobody decided anything: a link with this in it would lead anybody anywhere.
             return visit.problem(
                 400,
-                "This application asked for something impossible",
-                "It wants an answer without showing you anything, and nobody here has reviewed it.",
-                "You were not sent on, for your safety. Go back to the application and begin again.",
+                IMPOSSIBLE,
+                [
+                    "It wants an answer without showing you anything, and nobody here has reviewed it.",
+                    "Sie will eine Antwort, ohne Ihnen etwas zu zeigen, und niemand hier hat sie geprüft.",
+                ],
+                [
+                    "You were not sent on, for your safety. Go back to the application and begin again.",
+                    "Zu Ihrer Sicherheit wurden Sie nicht weitergeleitet. Gehen Sie zurück zur Anwendung und \
+                     beginnen Sie von vorn.",
+                ],
             );
         }
-        led_back(visit, &target, Refusal { error, description }, state.as_deref())
+        led_back(visit, &target, (error, description), state.as_deref())
     };
     if prompt.none {
         let Some(signed_in) = &signed_in else {
@@ -203,9 +249,9 @@ async fn go_on<E: Env>(
         visit.note("authorize_rejected", "failed", &facts);
         let reply = visit.problem(
             429,
-            "Too many requests came from your network",
-            "More applications were started from there within a minute than this server takes.",
-            "Wait a minute, go back to the application, and begin again.",
+            ["Too many requests came from your network", "Aus Ihrem Netz kamen zu viele Anfragen"],
+            ["More applications were started from there within a minute than this server takes.", "Von dort wurden innerhalb einer Minute mehr Anwendungen gestartet, als dieser Server annimmt."],
+            ["Wait a minute, go back to the application, and begin again.", "Warten Sie eine Minute, gehen Sie zurück zur Anwendung und beginnen Sie von vorn."],
         );
         return reply.field("Retry-After", seconds.to_string());
     }
@@ -292,10 +338,8 @@ async fn keep<E: Env>(
 }
 
 /// State cannot be written: a page with 503 could not be led back.
-const TEMPORARY: Refusal = Refusal {
-    error: "temporarily_unavailable",
-    description: "The server cannot keep its state at this moment",
-};
+const TEMPORARY: (&str, &str) =
+    ("temporarily_unavailable", "The server cannot keep its state at this moment");
 
 /// Carries out "allow" where an earlier decision covers a request that waits, and still stands as the code is made;
 /// none where its owner must be asked.
@@ -450,7 +494,7 @@ async fn give<E: Env>(
         Err(authz::Error::Lapsed) => return None,
         Err(authz::Error::Gone) => visit.dead_request(),
         Err(_) => {
-            let Refusal { error, description } = TEMPORARY;
+            let (error, description) = TEMPORARY;
             answer::error(&pending.redirect, error, description, opaque, issuer)
         }
     })

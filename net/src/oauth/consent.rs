@@ -56,9 +56,9 @@ fn show<E: Env>(
     let profile = &client.profile;
     let csrf = token(visit, signed_in, request, client.version);
     let links = [
-        ("home", &profile.client_uri),
-        ("privacy", &profile.policy_uri),
-        ("terms", &profile.tos_uri),
+        (["home", "Startseite"], &profile.client_uri),
+        (["privacy", "Datenschutz"], &profile.policy_uri),
+        (["terms", "Nutzungsbedingungen"], &profile.tos_uri),
     ];
     let reach = reach_for(visit, &signed_in.user, &pending.scopes, &pending.details);
     let (scopes, mut beyond) = asked(visit, &reach, &pending.scopes);
@@ -69,19 +69,24 @@ fn show<E: Env>(
             // What indices there are is nobody's business who holds nothing of them.
             None => {
                 let scopes = scope::widest(details::scopes(entry)).into_iter();
-                beyond.extend(scopes.map(|scope| words::anywhere(&scope.to_string())));
+                beyond.extend(
+                    scopes.map(|scope| words::anywhere(visit.language(), &scope.to_string())),
+                );
             }
         }
     }
     let lasting = client.may("refresh_token");
     let shown = Consent {
-        person: signed_in.person(),
+        person: visit.person(signed_in),
         csrf: &csrf,
         request,
         app: &profile.name,
         logo: logo(client, &pending.client),
         description: profile.description.as_deref(),
-        links: links.iter().filter_map(|(name, uri)| Some((*name, uri.as_deref()?))).collect(),
+        links: links
+            .iter()
+            .filter_map(|(name, uri)| Some((visit.say(*name), uri.as_deref()?)))
+            .collect(),
         publisher: state.owner_of(client).map(|owner| owner.name.as_str()),
         reviewed: !client.unreviewed,
         host: redirect::remote_host(&pending.redirect),
@@ -142,7 +147,7 @@ pub fn asked<E: Env>(
     for scope in scopes {
         match reach.share(scope) {
             Some(share) => held.push((scope.clone(), told(visit, reach, &share))),
-            None => beyond.push(words::anywhere(scope)),
+            None => beyond.push(words::anywhere(visit.language(), scope)),
         }
     }
     (held, beyond)
@@ -156,7 +161,8 @@ pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words
 
 /// The same without what the owner's own roles hide.
 pub fn counted<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
-    words::held(share, visit.held_today(reach, share)).by(&reach.lenders(&share.scope))
+    words::held(visit.language(), share, visit.held_today(reach, share))
+        .by(&reach.lenders(&share.scope))
 }
 
 /// An entry of details, the one at this place, with what it means today to an owner who reaches so far;
@@ -175,7 +181,7 @@ pub fn held_detail<E: Env>(
         let words = reach.share_of(scope).map(|share| counted(visit, reach, &share));
         // What is not held today is granted all the same, and works as soon as it is.
         if words.as_ref().is_none_or(Words::is_part) {
-            later.push(words::anywhere(&name));
+            later.push(words::anywhere(visit.language(), &name));
         }
         held.extend(words);
     }
@@ -186,8 +192,9 @@ pub fn held_detail<E: Env>(
 pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Value) -> Detail {
     held_detail(visit, reach, at, entry).unwrap_or_else(|| {
         let scopes = scope::widest(details::scopes(entry)).into_iter();
-        let lost: Vec<Words> =
-            scopes.map(|scope| words::of(&scope.to_string(), |_| Today::default())).collect();
+        let lost: Vec<Words> = scopes
+            .map(|scope| words::of(visit.language(), &scope.to_string(), |_| Today::default()))
+            .collect();
         detail_of(visit, (at, entry), &lost, Vec::new(), &Sight::default())
     })
 }
@@ -206,7 +213,7 @@ fn detail_of<E: Env>(
     let condition = entry.get("query").map(|query| {
         let state = visit.core.state();
         let whole = Whole::of(&state, entry);
-        Condition::of(query, &|field| whole.kept(field))
+        Condition::of(visit.language(), query, &|field| whole.kept(field))
     });
     Detail {
         at,
@@ -214,7 +221,7 @@ fn detail_of<E: Env>(
         condition,
         fields,
         unseen,
-        own: words::seen(sight),
+        own: words::seen(visit.language(), sight),
         later,
         weight: told.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
     }
@@ -274,9 +281,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
 pub fn changed<E: Env>(visit: &Visit<'_, E>) -> Reply {
     visit.problem(
         409,
-        "This application was changed while you looked at it",
-        "It may not be what the page showed, so nothing was allowed.",
-        "Go back, load the page again, and decide about what it shows then.",
+        ["This application was changed while you looked at it", "Diese Anwendung wurde geändert, während Sie sie ansahen"],
+        ["It may not be what the page showed, so nothing was allowed.", "Sie ist vielleicht nicht mehr, was die Seite zeigte; deshalb wurde nichts erlaubt."],
+        ["Go back, load the page again, and decide about what it shows then.", "Gehen Sie zurück, laden Sie die Seite neu und entscheiden Sie über das, was sie dann zeigt."],
     )
 }
 
@@ -284,9 +291,18 @@ pub fn changed<E: Env>(visit: &Visit<'_, E>) -> Reply {
 fn outgrown<E: Env>(visit: &Visit<'_, E>, status: u16) -> Reply {
     visit.problem(
         status,
-        "This application was changed after it sent you here",
-        "It may not ask for all of this any more, so nothing was allowed.",
-        "Go back to the application and begin again.",
+        [
+            "This application was changed after it sent you here",
+            "Diese Anwendung wurde geändert, nachdem sie Sie hierher geschickt hatte",
+        ],
+        [
+            "It may not ask for all of this any more, so nothing was allowed.",
+            "Sie darf nicht mehr um all das bitten; deshalb wurde nichts erlaubt.",
+        ],
+        [
+            "Go back to the application and begin again.",
+            "Gehen Sie zurück zur Anwendung und beginnen Sie von vorn.",
+        ],
     )
 }
 

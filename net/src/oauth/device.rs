@@ -38,7 +38,7 @@ fn token_of<E: Env>(
 /// `GET /device`: the form; a code in the address only fills it in.
 pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let code = code_of(visit).unwrap_or_default();
-    visit.page(200, device::ask(&signed_in.person(), &token(visit, signed_in), &code, None))
+    visit.page(200, device::ask(&visit.person(signed_in), &token(visit, signed_in), &code, None))
 }
 
 /// The code in the address, as it is shown; none where it can be none.
@@ -146,7 +146,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             let facts =
                 [("reason", reason), ("user", name), ("client", &client), ("scope", &asking)];
             visit.note(event, "ok", &facts);
-            visit.page(200, device::done(&signed_in.person(), done))
+            visit.page(200, device::done(&visit.person(signed_in), done))
         }
         Err(authz::Error::Gone) => unknown(visit, signed_in),
         Err(authz::Error::Lapsed) => visit.see_other("/login"),
@@ -175,7 +175,7 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
     let reach = authorize::reach_for(visit, &signed_in.user, &wanted, &[]);
     let (scopes, beyond) = consent::asked(visit, &reach, &wanted);
     let page = device::confirm(&Confirm {
-        person: signed_in.person(),
+        person: visit.person(signed_in),
         csrf: &csrf,
         code: &code,
         app: &client.profile.name,
@@ -191,16 +191,22 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
 /// One page for codes that are unknown, spent, or over.
 fn unknown<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let csrf = token(visit, signed_in);
-    let trouble = "This code is not known, was used, or is over. Look at your device again.";
+    let trouble = visit.say([
+        "This code is not known, was used, or is over. Look at your device again.",
+        "Dieser Code ist nicht bekannt, wurde benutzt oder ist abgelaufen. Sehen Sie noch einmal auf Ihr Gerät.",
+    ]);
     visit.because("no such code");
-    visit.page(400, device::ask(&signed_in.person(), &csrf, "", Some(trouble)))
+    visit.page(400, device::ask(&visit.person(signed_in), &csrf, "", Some(trouble)))
 }
 
 fn slow<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, seconds: u64) -> Reply {
     let csrf = token(visit, signed_in);
-    let trouble = "Too many codes. Please wait a little.";
+    let trouble = visit.say([
+        "Too many codes. Please wait a little.",
+        "Zu viele Codes. Bitte warten Sie ein wenig.",
+    ]);
     visit.because("too many codes");
     visit
-        .page(429, device::ask(&signed_in.person(), &csrf, "", Some(trouble)))
+        .page(429, device::ask(&visit.person(signed_in), &csrf, "", Some(trouble)))
         .field("Retry-After", seconds.to_string())
 }

@@ -81,6 +81,7 @@ fn show<E: Env>(
     let app = waiting.as_ref().and_then(|pending| state.client(&pending.client));
     let csrf = visit.token_of(&anchor, &format!("login {request}"));
     let html = login::render(&Login {
+        language: visit.language(),
         csrf: &csrf,
         request,
         user_code: way.code.as_deref().unwrap_or_default(),
@@ -303,7 +304,7 @@ async fn go_on<E: Env>(
 /// `GET /logout`: only a button.
 pub fn ask_out<E: Env>(visit: &Visit<'_, E>) -> Reply {
     match visit.signed_in() {
-        Some(signed_in) => visit.page(200, problem::sign_out(&signed_in.person())),
+        Some(signed_in) => visit.page(200, problem::sign_out(&visit.person(&signed_in))),
         None => visit.see_other("/login"),
     }
 }

@@ -1,6 +1,7 @@
 //! What the server says of itself: RFC 8414 and RFC 9728. Only what is switched on is said, and every
 //! address follows from the configured issuer, never from the request.
 
+use authz::pages::language::Language;
 use env::Env;
 use json::Writer;
 
@@ -57,7 +58,7 @@ pub fn server<E: Env>(visit: &Visit<'_, E>) -> Reply {
         writer.field_str("device_authorization_endpoint", &at("/device_authorization"));
     }
     list(&mut writer, "protected_resources", &[settings.resource()]);
-    list(&mut writer, "ui_locales_supported", &["en"]);
+    list(&mut writer, "ui_locales_supported", &Language::ALL.map(Language::tag));
     writer.end_object();
     public(body)
 }

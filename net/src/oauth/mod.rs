@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`settings`], [`limit`], [`waiting`], [`places`], [`proxy`] | how it is set up, how often something may be done, how much may wait of whom and may be held, who asks |
 //! | [`form`], [`multipart`], [`cookie`], [`known`] | what browsers send, and which of them are known |
-//! | [`visit`], [`answer`], [`fail`], [`refusal`] | one request; answers through the browser; refusals to programs, and in the audit log |
+//! | [`visit`], [`language`], [`answer`], [`fail`], [`refusal`] | one request, and in which language its pages are; answers through the browser; refusals to programs, and in the audit log |
 //! | [`ask`], [`redirect`], [`profile`], [`picture`] | rules: a request, an address, what a client says of itself, its logo |
 //! | [`authorize`], [`login`], [`consent`], [`account`], [`apps`], [`review`], [`device`] | pages |
 //! | [`token`], [`revoke`], [`push`], [`register`], [`metadata`] | endpoints for programs |
@@ -32,6 +32,7 @@ pub mod fail;
 pub mod form;
 pub mod guess;
 pub mod known;
+pub mod language;
 pub mod limit;
 pub mod login;
 pub mod metadata;
@@ -56,6 +57,7 @@ pub mod whole;
 
 use std::sync::Arc;
 
+use authz::pages::language::Texts;
 use authz::record::client::Client;
 use env::Env;
 use http::target::{Plus, decode};
@@ -241,7 +243,12 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
         .map(|segment| decode(segment, Plus::Plus).ok().map(std::borrow::Cow::into_owned))
         .collect();
     let Some(segments) = segments else {
-        return visit.problem(400, "This address cannot be read", "It is malformed.", "Check it.");
+        return visit.problem(
+            400,
+            ["This address cannot be read", "Diese Adresse ist nicht lesbar"],
+            ["It is malformed.", "Sie ist falsch geschrieben."],
+            ["Check it.", "Bitte prüfen Sie sie."],
+        );
     };
     let segments = inside(visit.settings, segments);
     let reply = answer_at(visit, &segments).await;
@@ -262,9 +269,12 @@ async fn answer_at<E: Env>(visit: &Visit<'_, E>, segments: &[String]) -> Reply {
         }
         return visit.problem(
             404,
-            "There is nothing here",
-            "This address leads nowhere.",
-            "Go back, or begin at your account.",
+            NOTHING,
+            ["This address leads nowhere.", "Diese Adresse führt nirgendwohin."],
+            [
+                "Go back, or begin at your account.",
+                "Gehen Sie zurück, oder beginnen Sie bei Ihrem Konto.",
+            ],
         );
     };
     let method = visit.head.method();
@@ -306,9 +316,12 @@ fn wrong_method<E: Env>(visit: &Visit<'_, E>, kind: Kind, methods: &[Method]) ->
     let names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
     let reply = match kind {
         Kind::Machine => Fail::request("This method is not allowed here").status(405).reply(),
-        Kind::Page => {
-            visit.problem(405, "This cannot be done here", "The method is not allowed.", "Go back.")
-        }
+        Kind::Page => visit.problem(
+            405,
+            ["This cannot be done here", "Das geht hier nicht"],
+            ["The method is not allowed.", "Diese Methode ist nicht erlaubt."],
+            GO_BACK,
+        ),
     };
     reply.field("Allow", names.join(", "))
 }
@@ -322,9 +335,15 @@ fn too_large<E: Env>(visit: &Visit<'_, E>, path: &[&str], kind: Kind) -> Option<
         Kind::Machine => Fail::request("The body is too large").status(413).reply(),
         Kind::Page => visit.problem(
             413,
-            "This is too large",
-            "What was sent is larger than this page takes.",
-            "Go back and send less; a logo may have 256 KiB.",
+            ["This is too large", "Das ist zu groß"],
+            [
+                "What was sent is larger than this page takes.",
+                "Was gesendet wurde, ist größer, als diese Seite annimmt.",
+            ],
+            [
+                "Go back and send less; a logo may have 256 KiB.",
+                "Gehen Sie zurück und senden Sie weniger; ein Logo darf 256 KiB haben.",
+            ],
         ),
     })
 }
@@ -371,6 +390,10 @@ async fn page<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
     own_page(visit, path, posts, &signed_in).await
 }
 
+/// What pages say of addresses that lead nowhere.
+const NOTHING: Texts = ["There is nothing here", "Hier ist nichts"];
+const GO_BACK: Texts = ["Go back.", "Gehen Sie zurück."];
+
 /// Pages of somebody who is signed in.
 async fn own_page<E: Env>(
     visit: &Visit<'_, E>,
@@ -385,9 +408,12 @@ async fn own_page<E: Env>(
         (["account", "sessions"], true) => account::end_sessions(visit, signed_in).await,
         (["account", _], false) => account::security(visit, signed_in),
         (["account", _], true) => account::change_password(visit, signed_in).await,
-        (["device"], _) if !visit.settings.device => {
-            visit.problem(404, "There is nothing here", "Devices are not let in here.", "Go back.")
-        }
+        (["device"], _) if !visit.settings.device => visit.problem(
+            404,
+            NOTHING,
+            ["Devices are not let in here.", "Geräte werden hier nicht zugelassen."],
+            GO_BACK,
+        ),
         (["device"], false) => device::get(visit, signed_in),
         (["device"], true) => device::post(visit, signed_in).await,
         (["apps"], _) => apps::list(visit, signed_in),

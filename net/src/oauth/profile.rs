@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use authz::oauth::scope;
 use authz::pages::apps::{Fields, Refused};
+use authz::pages::language::Texts;
 use authz::pages::marks;
 use authz::pages::quoted::is_unseen;
 use authz::record::client::{ApplicationType, Logo, Profile};
@@ -46,8 +47,8 @@ const LOGO_BYTES_MAX: usize = 256 << 10;
 const LOGO_SIDE_MAX: u32 = 1024;
 
 /// Makes a refusal.
-pub fn refused(field: &'static str, why: &str) -> Refused {
-    Refused { field, why: why.to_owned() }
+pub fn refused(field: &'static str, why: Texts) -> Refused {
+    Refused { field, why: why.map(str::to_owned) }
 }
 
 /// What stands in the form's fields, as it was posted.
@@ -107,16 +108,29 @@ pub fn check(
     own_origin: &str,
     callbacks: Callbacks,
 ) -> Result<Profile, Refused> {
-    let application_type = ApplicationType::of(&fields.application_type)
-        .ok_or_else(|| refused("application_type", "choose one of the four kinds"))?;
+    let application_type = ApplicationType::of(&fields.application_type).ok_or_else(|| {
+        refused(
+            "application_type",
+            ["choose one of the four kinds", "wählen Sie eine der vier Arten"],
+        )
+    })?;
     let confidential = !fields.public;
     if application_type == ApplicationType::Browser && confidential {
-        return Err(refused("confidential", "a program in a browser cannot keep a secret"));
+        return Err(refused(
+            "confidential",
+            [
+                "a program in a browser cannot keep a secret",
+                "ein Programm in einem Browser kann kein Geheimnis wahren",
+            ],
+        ));
     }
     if application_type == ApplicationType::Service && !confidential {
         return Err(refused(
             "confidential",
-            "a service acts for itself, and shows by a secret who it is",
+            [
+                "a service acts for itself, and shows by a secret who it is",
+                "ein Dienst handelt für sich selbst und weist sich mit einem Geheimnis aus",
+            ],
         ));
     }
     let optional = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
@@ -130,7 +144,13 @@ pub fn check(
     check_redirects(&redirect_uris, application_type, confidential, own_origin)?;
     let needs_none = application_type == ApplicationType::Service || callbacks == Callbacks::Unused;
     if redirect_uris.is_empty() && !needs_none {
-        return Err(refused("redirect_uris", "at least one callback address is needed"));
+        return Err(refused(
+            "redirect_uris",
+            [
+                "at least one callback address is needed",
+                "mindestens eine Rücksprungadresse ist nötig",
+            ],
+        ));
     }
     for (field, text) in
         [("description", &fields.description), ("scope_reason", &fields.scope_reason)]
@@ -148,7 +168,7 @@ pub fn check(
         tos_uri: page("tos_uri", &fields.tos_uri)?,
         contacts: contacts(&fields.contacts)?,
         scopes: scopes(fields.scope.trim()).ok_or_else(|| {
-            refused("scope", "a scope is malformed or unknown; they look like index:orders-*:read")
+            refused("scope", ["a scope is malformed or unknown; they look like index:orders-*:read", "eine Berechtigung ist fehlerhaft oder unbekannt; sie sehen aus wie index:orders-*:read"])
         })?,
         scope_reason: optional(&fields.scope_reason),
         confidential,
@@ -170,7 +190,7 @@ pub fn check_redirects(
     own_origin: &str,
 ) -> Result<(), Refused> {
     if uris.iter().collect::<BTreeSet<_>>().len() > REDIRECTS_MAX {
-        return Err(refused("redirect_uris", "there are more than 20"));
+        return Err(refused("redirect_uris", ["there are more than 20", "es sind mehr als 20"]));
     }
     let rules = Rules {
         native: application_type == ApplicationType::Native,
@@ -179,7 +199,10 @@ pub fn check_redirects(
     };
     for (at, uri) in uris.iter().enumerate() {
         if let Some(why) = redirect::refusal(uri, rules) {
-            return Err(refused("redirect_uris", &format!("line {}: {why}", at + 1)));
+            let line = at + 1;
+            let [english, german] = why;
+            let why = [format!("line {line}: {english}"), format!("Zeile {line}: {german}")];
+            return Err(Refused { field: "redirect_uris", why });
         }
     }
     Ok(())
@@ -191,14 +214,18 @@ pub fn check_redirects(
 /// The field, and why.
 pub fn check_origins(origins: &[String]) -> Result<(), Refused> {
     if origins.len() > ORIGINS_MAX {
-        return Err(refused("web_origins", "there are more than 20"));
+        return Err(refused("web_origins", ["there are more than 20", "es sind mehr als 20"]));
     }
     match origins.iter().find(|origin| !redirect::is_origin(origin)) {
         None => Ok(()),
         Some(_) => Err(refused(
             "web_origins",
-            "an origin is written as https://host or https://host:port, where the port is not 443; http is \
-             for this computer alone",
+            [
+                "an origin is written as https://host or https://host:port, where the port is not 443; http is \
+                 for this computer alone",
+                "eine Herkunft wird als https://host oder https://host:port geschrieben, wobei der Port nicht 443 \
+                 ist; http gilt nur für diesen Rechner",
+            ],
         )),
     }
 }
@@ -206,7 +233,7 @@ pub fn check_origins(origins: &[String]) -> Result<(), Refused> {
 /// A name: 1 to 64 characters after NFC that are what they look like, with such marks as words of any script need.
 /// Blanks of whatever width are one space: nobody sees how many a page shows, and many push what stands behind them
 /// away from the name.
-pub fn name(text: &str) -> Result<String, &'static str> {
+pub fn name(text: &str) -> Result<String, Texts> {
     let mut name = String::new();
     for c in text.trim().nfc() {
         // What ends a line or moves about is refused below.
@@ -217,13 +244,19 @@ pub fn name(text: &str) -> Result<String, &'static str> {
         }
     }
     if !(1..=NAME_CHARACTERS_MAX).contains(&name.chars().count()) {
-        return Err("1 to 64 characters");
+        return Err(["1 to 64 characters", "1 bis 64 Zeichen"]);
     }
     if name.chars().any(is_unseen) {
-        return Err("no control, direction or invisible characters");
+        return Err([
+            "no control, direction or invisible characters",
+            "keine Steuer- oder Richtungszeichen und keine unsichtbaren Zeichen",
+        ]);
     }
     if !marks::are_bounded(&name) || !marks::stand_on_letters(&name) {
-        return Err("marks stand on letters, and not more of them than words need");
+        return Err([
+            "marks stand on letters, and not more of them than words need",
+            "Zusatzzeichen stehen auf Buchstaben, und nicht mehr davon, als Wörter brauchen",
+        ]);
     }
     Ok(name)
 }
@@ -237,7 +270,7 @@ fn page(field: &'static str, text: &str) -> Result<Option<String>, Refused> {
     if redirect::is_page(text) {
         Ok(Some(text.to_owned()))
     } else {
-        Err(refused(field, "an https address is needed"))
+        Err(refused(field, ["an https address is needed", "eine https-Adresse ist nötig"]))
     }
 }
 
@@ -247,13 +280,28 @@ fn check_text(field: &'static str, text: &str) -> Result<(), Refused> {
             && !matches!(char, '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' | '\u{fe0f}')
     };
     if text.len() > TEXT_BYTES_MAX {
-        return Err(refused(field, "it is longer than 4000 bytes"));
+        return Err(refused(
+            field,
+            ["it is longer than 4000 bytes", "es ist länger als 4000 Bytes"],
+        ));
     }
     if text.contains(bad) {
-        return Err(refused(field, "no control, direction or invisible characters"));
+        return Err(refused(
+            field,
+            [
+                "no control, direction or invisible characters",
+                "keine Steuer- oder Richtungszeichen und keine unsichtbaren Zeichen",
+            ],
+        ));
     }
     if !marks::are_bounded(&text.nfc().collect::<String>()) {
-        return Err(refused(field, "not more marks on a letter than words need"));
+        return Err(refused(
+            field,
+            [
+                "not more marks on a letter than words need",
+                "nicht mehr Zusatzzeichen auf einem Buchstaben, als Wörter brauchen",
+            ],
+        ));
     }
     Ok(())
 }
@@ -267,7 +315,13 @@ fn contacts(text: &str) -> Result<Vec<String>, Refused> {
         .collect();
     let is_mail = |one: &String| one.contains('@') && is_plain_contact(one);
     if contacts.len() > CONTACTS_MAX || !contacts.iter().all(is_mail) {
-        return Err(refused("contacts", "up to ten mail addresses, separated by spaces"));
+        return Err(refused(
+            "contacts",
+            [
+                "up to ten mail addresses, separated by spaces",
+                "bis zu zehn E-Mail-Adressen, durch Leerzeichen getrennt",
+            ],
+        ));
     }
     Ok(contacts)
 }
@@ -288,17 +342,27 @@ pub fn scopes(text: &str) -> Option<Vec<String>> {
 
 /// A logo, by its content: PNG, JPEG or WebP of bounded size.
 pub fn logo(file: &File) -> Result<Logo, Refused> {
-    const WRONG: &str = "a PNG, JPEG or WebP image is needed";
+    const WRONG: Texts =
+        ["a PNG, JPEG or WebP image is needed", "ein Bild als PNG, JPEG oder WebP ist nötig"];
     if file.bytes.len() > LOGO_BYTES_MAX {
-        return Err(refused("logo", "it is larger than 256 KiB"));
+        return Err(refused("logo", ["it is larger than 256 KiB", "es ist größer als 256 KiB"]));
     }
     let picture = picture::look(&file.bytes).ok_or_else(|| refused("logo", WRONG))?;
     let fits = |side: u32| (1..=LOGO_SIDE_MAX).contains(&side);
     if !fits(picture.width) || !fits(picture.height) {
-        return Err(refused("logo", "it is larger than 1024×1024"));
+        return Err(refused(
+            "logo",
+            ["it is larger than 1024×1024", "es ist größer als 1024×1024"],
+        ));
     }
     if !picture::is_whole(&file.bytes, &picture) {
-        return Err(refused("logo", "it is damaged, or something else hangs on it"));
+        return Err(refused(
+            "logo",
+            [
+                "it is damaged, or something else hangs on it",
+                "es ist beschädigt, oder etwas anderes hängt daran",
+            ],
+        ));
     }
     let kind = picture.kind.media_type();
     Ok(Logo { kind: kind.to_owned(), data: STANDARD.encode(&file.bytes) })

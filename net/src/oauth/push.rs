@@ -63,7 +63,7 @@ async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     ask::target(&client.client, client.id.clone(), &form)
         .map_err(|_| Fail::request("The redirect_uri is missing or not registered"))?;
     ask::check(visit.settings, &client.client, &form)
-        .map_err(|refusal| Fail::new(refusal.error, refusal.description))?;
+        .map_err(|refusal| Fail::new(refusal.error, refusal.description()))?;
     let handle = format!("{HANDLE}{}", visit.random_text());
     let now = visit.now();
     let pushed = Pushed {

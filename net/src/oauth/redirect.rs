@@ -3,6 +3,7 @@
 //! Matching is byte for byte. The one exception is RFC 8252's: on a loopback address the port is
 //! free, for a program on a person's machine cannot choose it ahead.
 
+use authz::pages::language::Texts;
 use http::target::{Plus, decode};
 
 /// Longest URI.
@@ -147,15 +148,24 @@ fn is_odd_ipv6(host: &str) -> bool {
 }
 
 /// Why no browser would take a host for what it says; `None` where it would.
-fn host_fault(host: &str) -> Option<&'static str> {
+fn host_fault(host: &str) -> Option<Texts> {
     if !is_host(host) {
-        return Some("its host is no name: labels have 1 to 63 characters and no hyphen at an end");
+        return Some([
+            "its host is no name: labels have 1 to 63 characters and no hyphen at an end",
+            "ihr Host ist kein Name: Dessen Teile haben 1 bis 63 Zeichen und am Rand keinen Bindestrich",
+        ]);
     }
     if is_odd_number(host) {
-        return Some("its host is an IPv4 address that is not written as four decimal numbers");
+        return Some([
+            "its host is an IPv4 address that is not written as four decimal numbers",
+            "ihr Host ist eine IPv4-Adresse, die nicht als vier Dezimalzahlen geschrieben ist",
+        ]);
     }
     if is_odd_ipv6(host) {
-        return Some("its host is an IPv6 address that is not written as browsers write it");
+        return Some([
+            "its host is an IPv6 address that is not written as browsers write it",
+            "ihr Host ist eine IPv6-Adresse, die nicht so geschrieben ist, wie Browser sie schreiben",
+        ]);
     }
     None
 }
@@ -180,26 +190,33 @@ fn is_of_origin(parts: &Parts<'_>, own: &str) -> bool {
     split(&own).is_some_and(|own| of(own) == of(*parts))
 }
 
+const SCHEME: Texts = ["its scheme is not allowed", "ihr Schema ist nicht erlaubt"];
+
 /// Why a URI may not be registered; `None` where it may.
-pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
+pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<Texts> {
     if is_private(uri) && !rules.native {
-        return Some("schemes of their own are for native applications");
+        return Some([
+            "schemes of their own are for native applications",
+            "eigene Schemas sind nur für Programme auf dem Rechner einer Person",
+        ]);
     }
     if is_private(uri) && !has_one_slash(uri) {
-        return Some(
+        return Some([
             "a scheme of its own stands before one slash, as in com.example.app:/callback",
-        );
+            "ein eigenes Schema steht vor einem einzigen Schrägstrich, wie in com.example.app:/callback",
+        ]);
     }
     let Some(parts) = split(uri) else {
-        return Some(
+        return Some([
             "it is no absolute URI without fragment, user, wildcard, dot segments and control characters",
-        );
+            "sie ist keine absolute URI ohne Fragment, Benutzer, Platzhalter, Punktsegmente und Steuerzeichen",
+        ]);
     };
     if parts.host.is_empty() {
-        return (!is_private(uri)).then_some("its scheme is not allowed");
+        return (!is_private(uri)).then_some(SCHEME);
     }
     if is_of_origin(&parts, rules.own_origin) {
-        return Some("it leads to this server");
+        return Some(["it leads to this server", "sie führt zu diesem Server"]);
     }
     if let Some(why) = host_fault(parts.host) {
         return Some(why);
@@ -207,8 +224,11 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
     match parts.scheme {
         "https" => None,
         "http" if is_loopback(parts.host) || rules.plain_http => None,
-        "http" => Some("plain HTTP is only for loopback addresses"),
-        _ => Some("its scheme is not allowed"),
+        "http" => Some([
+            "plain HTTP is only for loopback addresses",
+            "unverschlüsseltes HTTP ist nur für Adressen des eigenen Rechners erlaubt",
+        ]),
+        _ => Some(SCHEME),
     }
 }
 
@@ -437,11 +457,11 @@ mod tests {
             "com.example.app:cb",
         ] {
             let told = refusal(uri, native).expect(uri);
-            assert!(told.contains("before one slash"), "{uri}: {told}");
+            assert!(told[0].contains("before one slash"), "{uri}: {told:?}");
             let told = refusal(uri, RULES).expect(uri);
-            assert!(told.contains("native applications"), "{uri}: {told}");
+            assert!(told[0].contains("native applications"), "{uri}: {told:?}");
         }
-        assert_eq!(refusal("myapp:/cb", native), Some("its scheme is not allowed"));
+        assert_eq!(refusal("myapp:/cb", native), Some(SCHEME));
     }
 
     #[test]

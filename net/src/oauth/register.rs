@@ -8,6 +8,7 @@ use std::time::Duration;
 use authz::Command;
 use authz::form::Hash;
 use authz::oauth::scope::{self, Action, Scope};
+use authz::pages::language::Language;
 use authz::record::client::{ApplicationType, Client, Profile, Status, Terms};
 use env::Env;
 use json::{Value, Writer};
@@ -201,7 +202,7 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         }
     };
     let name = match text("client_name")? {
-        Some(name) => profile::name(name).map_err(metadata)?,
+        Some(name) => profile::name(name).map_err(|why| metadata(Language::English.say(why)))?,
         None => "An application without a name".to_owned(),
     };
     const CONTACTS: Fail =

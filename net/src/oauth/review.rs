@@ -1,5 +1,7 @@
 //! `/admin/apps`: reviewers approve or reject applications, and changes of them.
 
+use authz::pages::apps::KINDS;
+use authz::pages::language::{Language, Texts};
 use authz::pages::layout::UNDECIDED;
 use authz::pages::quoted::is_unseen;
 use authz::pages::review::{self, Callback, Entry, Fact, LogoChange, Typed};
@@ -71,7 +73,7 @@ fn queue<E: Env>(
         entry.account = entry.account.is_some().then(|| form.account.to_owned());
     }
     let csrf = visit.token_of(&signed_in.session.id, "review");
-    visit.page(status, review::render(&signed_in.person(), &csrf, &entries, said.changed))
+    visit.page(status, review::render(&visit.person(signed_in), &csrf, &entries, said.changed))
 }
 
 /// What was decided about is not what waits now: the reviewer sees the new one first.
@@ -85,7 +87,9 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
     let before = client.proposal.as_ref().map(|_| &client.profile);
     let callbacks = now.redirect_uris.iter().map(|uri| Callback {
         uri: uri.clone(),
-        host: redirect::remote_host(uri).unwrap_or("this computer").to_owned(),
+        host: redirect::remote_host(uri)
+            .unwrap_or(visit.say(["this computer", "dieser Rechner"]))
+            .to_owned(),
         insecure: redirect::is_insecure(uri),
     });
     let alike = approved.iter().filter(|(reference, name)| {
@@ -106,9 +110,15 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         }),
         typed: Typed::default(),
         owner: match (&client.owner, state.owner_of(client)) {
-            (None, _) => "an administrator".to_owned(),
+            (None, _) => {
+                visit.say(["an administrator", "einem Administrator"]).to_owned()
+            }
             (Some(name), Some(_)) => name.clone(),
-            (Some(name), None) => format!("{name} (an account that is gone)"),
+            (Some(name), None) => {
+                let gone =
+                    visit.say(["an account that is gone", "ein Konto, das es nicht mehr gibt"]);
+                format!("{name} ({gone})")
+            }
         },
         change: before.is_some(),
         suspended: client.status == Status::Suspended,
@@ -118,50 +128,79 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         scopes: now
             .scopes
             .iter()
-            .map(|scope| (scope.clone(), words::of(scope, |it| visit.there_today(it))))
+            .map(|scope| {
+                (scope.clone(), words::of(visit.language(), scope, |it| visit.there_today(it)))
+            })
             .collect(),
         reason: now.scope_reason.clone(),
-        facts: facts(before, now).into_iter().chain(terms(client)).collect(),
+        facts: facts(visit.language(), before, now)
+            .into_iter()
+            .chain(terms(visit.language(), client))
+            .collect(),
         alike: alike.map(|(_, name)| (*name).to_owned()).collect(),
     }
 }
 
-fn facts(before: Option<&Profile>, now: &Profile) -> Vec<Fact> {
-    type Part = fn(&Profile) -> String;
-    let parts: [(&'static str, Part); 11] = [
-        ("Name", |profile| profile.name.clone()),
-        ("Kind", |profile| profile.application_type.as_str().to_owned()),
-        ("Callbacks", |profile| profile.redirect_uris.join(" ")),
-        ("Scopes", |profile| profile.scopes.join(" ")),
-        ("Keeps a secret", |profile| if profile.confidential { "yes" } else { "no" }.to_owned()),
-        ("Must use PKCE", |profile| if profile.require_pkce { "yes" } else { "no" }.to_owned()),
-        ("Its page", |profile| profile.client_uri.clone().unwrap_or_default()),
-        ("Description", |profile| profile.description.clone().unwrap_or_default()),
-        ("Privacy", |profile| profile.policy_uri.clone().unwrap_or_default()),
-        ("Terms", |profile| profile.tos_uri.clone().unwrap_or_default()),
-        ("Contact", |profile| profile.contacts.join(" ")),
+fn facts(language: Language, before: Option<&Profile>, now: &Profile) -> Vec<Fact> {
+    type Part = fn(Language, &Profile) -> String;
+    let parts: [(Texts, Part); 11] = [
+        (["Name", "Name"], |_, profile| profile.name.clone()),
+        (["Kind", "Art"], |language, profile| kind(language, profile.application_type).to_owned()),
+        (["Callbacks", "Rücksprungadressen"], |_, profile| profile.redirect_uris.join(" ")),
+        (["Scopes", "Berechtigungen"], |_, profile| profile.scopes.join(" ")),
+        (["Keeps a secret", "Wahrt ein Geheimnis"], |language, profile| {
+            yes(language, profile.confidential)
+        }),
+        (["Must use PKCE", "Muss PKCE verwenden"], |language, profile| {
+            yes(language, profile.require_pkce)
+        }),
+        (["Its page", "Seite der Anwendung"], |_, profile| {
+            profile.client_uri.clone().unwrap_or_default()
+        }),
+        (["Description", "Beschreibung"], |_, profile| {
+            profile.description.clone().unwrap_or_default()
+        }),
+        (["Privacy", "Datenschutz"], |_, profile| profile.policy_uri.clone().unwrap_or_default()),
+        (["Terms", "Nutzungsbedingungen"], |_, profile| {
+            profile.tos_uri.clone().unwrap_or_default()
+        }),
+        (["Contact", "Kontakt"], |_, profile| profile.contacts.join(" ")),
     ];
     parts
         .into_iter()
-        .map(|(name, part)| Fact { name, before: before.map(part), now: part(now) })
+        .map(|(name, part)| Fact {
+            name: language.say(name),
+            before: before.map(|before| part(language, before)),
+            now: part(language, now),
+        })
         .filter(|fact| !fact.now.is_empty() || fact.before.is_some())
         .collect()
 }
 
+fn yes(language: Language, is_so: bool) -> String {
+    language.say(if is_so { ["yes", "ja"] } else { ["no", "nein"] }).to_owned()
+}
+
+/// What kind of application it is: in English by the word that programs use.
+fn kind(language: Language, kind: ApplicationType) -> &'static str {
+    let word = kind.as_str();
+    let known = KINDS.iter().find(|(known, _)| *known == word);
+    language.say([word, known.map_or(word, |(_, texts)| Language::German.say(*texts))])
+}
+
 /// The ways to tokens of a change that came by registration, and those of before.
-fn terms(client: &Client) -> Vec<Fact> {
+fn terms(language: Language, client: &Client) -> Vec<Fact> {
     let Some(terms) = &client.proposal_terms else { return Vec::new() };
-    let pushes = |must: bool| if must { "yes" } else { "no" }.to_owned();
     vec![
         Fact {
-            name: "Grant types",
+            name: language.say(["Grant types", "Wege zu Token"]),
             before: Some(client.grant_types.join(" ")),
             now: terms.grant_types.join(" "),
         },
         Fact {
-            name: "Must push its requests",
-            before: Some(pushes(client.require_par)),
-            now: pushes(terms.require_par),
+            name: language.say(["Must push its requests", "Muss Anfragen vorab senden"]),
+            before: Some(yes(language, client.require_par)),
+            now: yes(language, terms.require_par),
         },
     ]
 }
@@ -170,9 +209,15 @@ fn terms(client: &Client) -> Vec<Fact> {
 pub fn not_for<E: Env>(visit: &Visit<'_, E>) -> Reply {
     visit.problem(
         403,
-        "This page is for reviewers",
-        "Your account may not decide about applications.",
-        "Ask an administrator for the role oauth_admin.",
+        ["This page is for reviewers", "Diese Seite ist für Prüfer"],
+        [
+            "Your account may not decide about applications.",
+            "Ihr Konto darf nicht über Anwendungen entscheiden.",
+        ],
+        [
+            "Ask an administrator for the role oauth_admin.",
+            "Bitten Sie einen Administrator um die Rolle oauth_admin.",
+        ],
     )
 }
 
@@ -196,9 +241,12 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(client) = waiting else {
         return visit.problem(
             404,
-            "Nothing to decide",
-            "This application does not wait for a reviewer any more.",
-            "Look at the queue again.",
+            ["Nothing to decide", "Nichts zu entscheiden"],
+            [
+                "This application does not wait for a reviewer any more.",
+                "Diese Anwendung wartet nicht mehr auf eine Prüfung.",
+            ],
+            ["Look at the queue again.", "Sehen Sie sich die Liste noch einmal an."],
         );
     };
     let is_yes = form.text("decision") == "approve";
@@ -224,9 +272,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             if account_of::is_service(&approved)
                 && let Err(why) = lend(&mut approved, named, &state)
             {
-                visit.because(why);
+                visit.because(Language::English.say(why));
                 let note = approved.note.unwrap_or_default();
-                let typed = Typed { trouble: Some(why.to_owned()), note };
+                let typed = Typed { trouble: Some(visit.say(why).to_owned()), note };
                 let (app, pkce) = (form.text("app"), approved.profile.require_pkce);
                 let refused = Some(Refused { app, account: named, pkce, typed });
                 return queue(visit, signed_in, 400, &Said { changed: None, refused });
@@ -275,9 +323,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
 fn not_yours<E: Env>(visit: &Visit<'_, E>) -> Reply {
     visit.problem(
         403,
-        "This is not yours to approve",
-        "The application acts as an account for which you may not act, or wants more than that account may do.",
-        "Reject it, or ask an administrator who may act for that account.",
+        ["This is not yours to approve", "Sie können dies nicht genehmigen"],
+        ["The application acts as an account for which you may not act, or wants more than that account may do.", "Die Anwendung handelt als ein Konto, für das Sie nicht handeln dürfen, oder will mehr, als dieses Konto darf."],
+        ["Reject it, or ask an administrator who may act for that account.", "Lehnen Sie sie ab, oder bitten Sie einen Administrator, der für dieses Konto handeln darf."],
     )
 }
 
@@ -295,12 +343,19 @@ pub fn approved_of(client: &Client) -> Approved<'_> {
 }
 
 /// Lends a service the account that the reviewer names; one that has an account may go on with it.
-fn lend(client: &mut Client, named: &str, state: &State) -> Result<(), &'static str> {
+fn lend(client: &mut Client, named: &str, state: &State) -> Result<(), Texts> {
     match named {
         "" if state.account_of(client).is_some() => Ok(()),
-        "" => Err("Please name the account that it acts for."),
-        named => account_of::lend(client, named, state)
-            .map_err(|_| "There is no user of this name in this store."),
+        "" => Err([
+            "Please name the account that it acts for.",
+            "Bitte nennen Sie das Konto, für das sie handelt.",
+        ]),
+        named => account_of::lend(client, named, state).map_err(|_| {
+            [
+                "There is no user of this name in this store.",
+                "In dieser Installation gibt es niemanden mit diesem Benutzernamen.",
+            ]
+        }),
     }
 }
 

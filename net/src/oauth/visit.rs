@@ -8,7 +8,8 @@ use std::time::Duration;
 use authz::audit::CHANGE;
 use authz::form::Hash;
 use authz::oauth::reach::{Reach, Share, There, Today};
-use authz::pages::layout::{self, Person};
+use authz::pages::language::{Language, Texts};
+use authz::pages::layout;
 use authz::pages::problem;
 use authz::record::client::Client;
 use authz::record::grant::Consent;
@@ -63,6 +64,8 @@ pub struct Visit<'a, E: Env> {
     pub strangers: &'a Strangers,
     /// Something was noted of it in the audit log.
     pub is_told: Cell<bool>,
+    /// The language that it asks for, once that was looked at: see [`language`](super::language).
+    pub asked_language: OnceCell<Option<Language>>,
     /// Why it was refused, for the audit log, where nobody else says so.
     pub why: RefCell<String>,
     /// What whoever asks must hold as each of its commands is carried out: administrators, and developers of
@@ -86,11 +89,6 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// For the bar of a page.
-    pub fn person(&self) -> Person<'_> {
-        Person { name: &self.user.name, csrf: &self.sign_out, reviews: self.reviews }
-    }
-
     /// By what a client is let in without a question: this consent, which its person gave before.
     pub fn remembrance(&self, consent: &Consent) -> Proof {
         let (client, seen) = (consent.client.clone(), Some(consent.clone()));
@@ -355,7 +353,7 @@ impl<E: Env> Visit<'_, E> {
 
     /// Leads the browser on to a page of ours, after a form.
     pub fn see_other(&self, path: &str) -> Reply {
-        let location = format!("{}{path}", self.settings.base_path());
+        let location = format!("{}{}", self.settings.base_path(), self.onward(path));
         guarded(Reply::empty(303).field("Location", location))
     }
 
@@ -366,10 +364,16 @@ impl<E: Env> Visit<'_, E> {
             "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; \
              form-action 'self'{target}; frame-ancestors 'none'; base-uri 'none'"
         );
+        let html = match self.asked_language() {
+            Some(language) => layout::onward(&html, language),
+            None => html,
+        };
         let html = layout::below(html, self.settings.base_path());
         let mut reply = Reply { status, body: html.into_bytes(), ..Reply::default() };
         reply.content_type = Some("text/html;charset=UTF-8".into());
         reply = guarded(reply)
+            .field("Content-Language", self.language().tag())
+            .field("Vary", "Accept-Language")
             .field("Content-Security-Policy", policy)
             .field("X-Frame-Options", "DENY")
             .field("X-Content-Type-Options", "nosniff")
@@ -381,26 +385,34 @@ impl<E: Env> Visit<'_, E> {
         reply
     }
 
-    /// Keeps for the audit log why the request is refused.
+    /// Keeps for the audit log why the request is refused, in English, in which it is written.
     pub fn because(&self, why: &str) {
         why.clone_into(&mut self.why.borrow_mut());
     }
 
     /// A page that says what went wrong.
-    pub fn problem(&self, status: u16, title: &str, sentence: &str, todo: &str) -> Reply {
-        self.because(title);
+    pub fn problem(&self, status: u16, title: Texts, sentence: Texts, todo: Texts) -> Reply {
+        self.because(Language::English.say(title));
         let signed_in = self.signed_in();
-        let person = signed_in.as_ref().map(SignedIn::person);
-        self.page(status, problem::render(title, sentence, todo, person.as_ref()))
+        let person = signed_in.as_ref().map(|signed_in| self.person(signed_in));
+        let language = self.language();
+        let [title, sentence, todo] = [title, sentence, todo].map(|texts| language.say(texts));
+        self.page(status, problem::render(language, title, sentence, todo, person.as_ref()))
     }
 
     /// The page for a form that did not come from a page of ours.
     pub fn foreign_form(&self) -> Reply {
         self.problem(
             403,
-            "This form is not valid",
-            "It did not come from a page of this server, or it was open for too long.",
-            "Go back, load the page again, and send it once more.",
+            ["This form is not valid", "Dieses Formular ist nicht gültig"],
+            [
+                "It did not come from a page of this server, or it was open for too long.",
+                "Es kam nicht von einer Seite dieses Servers, oder es war zu lange offen.",
+            ],
+            [
+                "Go back, load the page again, and send it once more.",
+                "Gehen Sie zurück, laden Sie die Seite neu und senden Sie es noch einmal ab.",
+            ],
         )
     }
 
@@ -408,9 +420,9 @@ impl<E: Env> Visit<'_, E> {
     pub fn down(&self) -> Reply {
         self.problem(
             503,
-            "Not now",
-            "The server cannot keep its state at this moment. Nothing was changed.",
-            "Please try again in a few seconds.",
+            ["Not now", "Im Augenblick nicht"],
+            ["The server cannot keep its state at this moment. Nothing was changed.", "Der Server kann seinen Zustand im Augenblick nicht speichern. Es wurde nichts geändert."],
+            ["Please try again in a few seconds.", "Bitte versuchen Sie es in einigen Sekunden noch einmal."],
         )
         .field("Retry-After", "1")
     }
@@ -421,9 +433,9 @@ impl<E: Env> Visit<'_, E> {
         let is_form = matches!(self.head.method(), http::Method::Post);
         self.problem(
             if is_form { 403 } else { 400 },
-            "This request is over",
-            "It took too long, was decided already, or belongs to another browser.",
-            "Go back to the application and begin again.",
+            ["This request is over", "Diese Anfrage ist nicht mehr gültig"],
+            ["It took too long, was decided already, or belongs to another browser.", "Sie hat zu lange gedauert, wurde schon entschieden oder gehört zu einem anderen Browser."],
+            ["Go back to the application and begin again.", "Gehen Sie zurück zur Anwendung und beginnen Sie von vorn."],
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use authz::oauth::details::INDEX_ACCESS;
 use authz::pages::apps::{Fields, Refused};
+use authz::pages::language::Language;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
 use engine::{Error, Result};
 use env::Env;
@@ -231,5 +232,5 @@ fn refused(refused: Refused) -> Error {
         "confidential" => "token_endpoint_auth_method",
         field => field,
     };
-    Error::illegal_argument(format!("[{field}] {}", refused.why))
+    Error::illegal_argument(format!("[{field}] {}", refused.why(Language::English)))
 }
