@@ -33,5 +33,8 @@ pub mod quoted;
 pub mod review;
 pub mod words;
 
+#[cfg(test)]
+mod spoken_tests;
+
 /// The one style sheet of all pages.
 pub const STYLE: &str = include_str!("style.css");

@@ -110,9 +110,7 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         }),
         typed: Typed::default(),
         owner: match (&client.owner, state.owner_of(client)) {
-            (None, _) => {
-                visit.say(["an administrator", "einem Administrator"]).to_owned()
-            }
+            (None, _) => visit.say(["an administrator", "einem Administrator"]).to_owned(),
             (Some(name), Some(_)) => name.clone(),
             (Some(name), None) => {
                 let gone =
