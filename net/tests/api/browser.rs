@@ -22,12 +22,19 @@ pub struct Browser {
     cookies: Vec<(String, String)>,
     /// Where it is, as a proxy tells.
     from: Option<String>,
+    /// What its person reads, as it tells by itself.
+    reads: Option<String>,
 }
 
 impl Browser {
     /// One whose requests a proxy brings from this address.
     pub fn from(address: &str) -> Self {
         Self { from: Some(address.to_owned()), ..Self::default() }
+    }
+
+    /// It tells from now on that its person reads these languages.
+    pub fn reads(&mut self, languages: &str) {
+        self.reads = Some(languages.to_owned());
     }
 
     /// It is somewhere else from now on.
@@ -61,6 +68,9 @@ impl Browser {
         let mut fields = vec![("Cookie", cookies.as_str()), ("Origin", ISSUER)];
         if let Some(from) = &self.from {
             fields.push(("X-Forwarded-For", from));
+        }
+        if let Some(reads) = &self.reads {
+            fields.push(("Accept-Language", reads));
         }
         let method = if form.is_empty() { "GET" } else { "POST" };
         if !form.is_empty() {

@@ -93,6 +93,7 @@ mod security;
 mod shown;
 mod since;
 mod slow;
+mod spoken;
 mod standing;
 mod state;
 mod streams;
