@@ -1,8 +1,9 @@
 //! What browsers and clients send to the authorization server: forms, uploads, cookies, redirect URIs,
-//! scopes, tokens. What is read and written again is equal, and what may be registered matches itself alone.
+//! scopes, tokens, wishes for a language. What is read and written again is equal, and what may be registered matches itself alone.
 #![no_main]
 
 use authz::oauth::{details, scope};
+use authz::pages::language::Language;
 use authz::token::text;
 use libfuzzer_sys::fuzz_target;
 use net::oauth::cookie;
@@ -61,7 +62,18 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     }
     client_auth::basic(line);
     cookies(line);
+    languages(line);
 });
+
+/// What is malformed, or no language of ours, changes nothing; whoever names one first gets it.
+fn languages(line: &str) {
+    let longer = format!("{line},fr,de;q=2,;q=,*;q=0");
+    assert_eq!(Language::accepted(line), Language::accepted(&longer));
+    for language in Language::ALL {
+        let first = format!("{} {line}", language.tag());
+        assert_eq!(Language::of_locales(&first), Some(language));
+    }
+}
 
 /// A cookie that is found is sent back, and found again among others.
 fn cookies(line: &str) {
