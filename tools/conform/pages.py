@@ -2,8 +2,8 @@
 
 Headless Chromium with scripts off, by keyboard where a person would use it: register, review, approve,
 sign in, consent, callback, token, search, revoke, 401. Then each page once more, wide and at 320 pixels,
-light and dark: nothing is wider than the window, and axe-core (where CONFORM_NPM has it) finds nothing
-serious. Skipped with a word where Playwright or Chromium is missing.
+light and dark, in English and, where words are longer, in German: nothing is wider than the window, and
+axe-core (where CONFORM_NPM has it) finds nothing serious. Skipped with a word where Playwright or Chromium is missing.
 """
 
 import http.server
@@ -178,17 +178,26 @@ def led_on(browser, server):
     assert page.url.startswith(f"http://[::1]:{number}/cb?code="), page.url
 
 
+SHAPES = [
+    ("en", "light", 1200), ("en", "dark", 1200), ("en", "light", 320), ("en", "dark", 320),
+    ("de", "dark", 1200), ("de", "light", 320),
+]
+
+
 def look(browser, pages, pictures, axe):
-    """Every page in four shapes; answers what is wrong."""
+    """Every page in each of these shapes; answers what is wrong."""
     wrong = []
     for number, (context, address) in enumerate(pages):
-        for scheme, width in [("light", 1200), ("dark", 1200), ("light", 320), ("dark", 320)]:
+        for language, scheme, width in SHAPES:
             seen = browser.new_context(
-                ignore_https_errors=True, bypass_csp=True, color_scheme=scheme,
+                ignore_https_errors=True, bypass_csp=True, color_scheme=scheme, locale=language,
                 viewport={"width": width, "height": 800}, storage_state=context.storage_state())
             page = seen.new_page()
             page.goto(address)
-            name = f"{number:02d}-{scheme}-{width}"
+            name = f"{number:02d}-{language}-{scheme}-{width}"
+            spoken = page.get_attribute("html", "lang")
+            if spoken != language:
+                wrong.append(f"{name} {address}: it is in {spoken}")
             if pictures:
                 page.screenshot(path=str(pictures / f"{name}.png"), full_page=True)
             over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -227,7 +236,7 @@ def main():
         print(f"FAIL {line}")
     words = "" if axe.exists() else " (axe-core is not there: contrast and names were not judged)"
     if not wrong:
-        print(f"ok   {len(pages)} pages in four shapes{words}")
+        print(f"ok   {len(pages)} pages in {len(SHAPES)} shapes{words}")
     print(f"{2 + (not wrong)} passed, {int(bool(wrong))} failed")
     return 1 if wrong else 0
 
