@@ -94,9 +94,12 @@ impl Error {
     }
 
     /// One of many that are told together: with memory for it and for what is told of it, until it goes; where there is
-    /// none, the refusal of that, which is short.
+    /// none, the refusal of that, which is short. Refusals are.
     #[must_use]
     pub fn paid(self, lease: &Lease) -> Self {
+        if self.status == 429 {
+            return self;
+        }
         let bytes = self.held_bytes().saturating_mul(2);
         match lease.take_leaving(bytes) {
             Some(taken) => Self { memory: Held { _taken: Some(Arc::new(taken)) }, ..self },

@@ -208,7 +208,8 @@ fn many_words_near_words_meet_an_index_on_a_worker() {
         client.good("PUT", "/i", r#"{"mappings":{"properties":{"t":{"type":"text"}}}}"#).await;
         client.good("PUT", "/i/_doc/1?refresh", r#"{"t":"letters"}"#).await;
         let mut ask = async |words: usize| {
-            let words = vec!["lettres"; words].join(" ");
+            let endings = ('a'..='z').flat_map(|a| ['s', 'x'].map(|b| format!("lettr{a}{b}")));
+            let words = endings.take(words).collect::<Vec<_>>().join(" ");
             let query = json!({"query": {"match": {"t": {"query": words, "fuzziness": 2}}}});
             let before = jobs();
             let found = client.good("POST", "/i/_search", &json::to_string(&query)).await;
