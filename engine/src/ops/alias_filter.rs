@@ -10,7 +10,7 @@ use search::ast::{Node, Query};
 use search::{dsl, plan};
 
 use super::effort::{self, STEPS_OF_FILTER};
-use super::{failure, meaning};
+use super::{failure, meet};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 
@@ -36,7 +36,7 @@ pub(crate) fn check(
     filter: Option<&Value>,
     now_ms: i64,
 ) -> Result<()> {
-    let wrong = |error| refused(alias, meaning::of_index(error, index));
+    let wrong = |error| refused(alias, meet::of_index(error, index));
     let Some(mut query) = read(filter).map_err(wrong)? else { return Ok(()) };
     // Nobody would look it up when the alias is searched.
     let mut looks_up = false;
@@ -47,7 +47,7 @@ pub(crate) fn check(
     }
     let default_fields = index.settings.list("index.query.default_field");
     let expensive = state.settings.flag("search.allow_expensive_queries");
-    let context = meaning::context_of(index, &default_fields, expensive, now_ms);
+    let context = meet::context_of(index, &default_fields, expensive, now_ms);
     let checked = within(STEPS_OF_FILTER, || plan::check_query(&query, &index.mapping, &context));
     let (checked, _) =
         checked.map_err(|Exhausted| refused(alias, effort::too_costly(STEPS_OF_FILTER)))?;

@@ -12,24 +12,24 @@ use base::ShardId;
 use base::hash::{Map, Set};
 use cluster::Index;
 use env::leftovers::Leaving;
-use env::{Clock, Env, Spawn, heap};
-use mapping::Mapping;
+use env::{Clock, Env, Spawn};
 use mapping::analysis::effort::{Exhausted, within};
 use search::ast::Query;
 use search::dsl;
-use search::fetch::{self, Columns};
+use search::fetch::Columns;
 use search::plan::bind::CLAUSES_MAX;
 use search::plan::uses::Uses;
-use search::plan::{self, Automata, Bound, Plan, Veil};
+use search::plan::{Automata, Bound, Plan, Veil};
 use search::request::SearchRequest;
 use segment::View;
 use shard::Touched;
 
-use super::aggregate::{self, TopColumns};
+use super::aggregate::TopColumns;
 use super::context::HeldShard;
 use super::effort::{self, STEPS_HERE, STEPS_SHORT};
 use super::late::without_query;
 use super::made::Made;
+use super::meet::Asked;
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
@@ -129,13 +129,13 @@ impl Spent {
 
 /// Which documents a request is about.
 #[derive(Clone, Copy, Default)]
-struct Sight<'a> {
+pub(super) struct Sight<'a> {
     /// Only these are found.
-    found: Option<&'a Query>,
+    pub(super) found: Option<&'a Query>,
     /// Those that the caller may see, where documents are hidden from it.
-    seen: Option<&'a Query>,
+    pub(super) seen: Option<&'a Query>,
     /// Something is hidden from it in one of the indices that are searched.
-    veiled: bool,
+    pub(super) veiled: bool,
 }
 
 impl Target {
@@ -479,116 +479,6 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// An index that a request is to meet.
-struct Asked {
-    index: Arc<Index>,
-    mapping: Arc<Mapping>,
-    boost: f32,
-    expensive: bool,
-    buckets_max: usize,
-    now_ms: i64,
-    /// There where something is hidden from the caller.
-    veil: Option<Veil>,
-    automata: Arc<Automata>,
-}
-
-impl Asked {
-    /// The meaning, measured.
-    fn bind(&self, request: &SearchRequest, sight: Sight<'_>, limits: &Limits) -> Result<Meaning> {
-        let (meaning, held_bytes) = heap::left_by(|| self.meet(request, sight, limits));
-        meaning.map(|meaning| Meaning { held_bytes, ..meaning })
-    }
-
-    fn meet(&self, request: &SearchRequest, sight: Sight<'_>, limits: &Limits) -> Result<Meaning> {
-        let (index, mapping) = (&*self.index, &*self.mapping);
-        let default_fields = index.settings.list("index.query.default_field");
-        let context = plan::Context {
-            boost: self.boost,
-            filter: sight.found,
-            seen: sight.seen,
-            filter_mapping: Some(&index.mapping),
-            sees: limits.fields.as_deref(),
-            veil: self.veil.as_ref(),
-            buckets_max: self.buckets_max,
-            automata: Some(&self.automata),
-            ..context_of(index, &default_fields, self.expensive, self.now_ms)
-        };
-        check_rescore(request, index)?;
-        let bound = plan::bind(request, mapping, &context);
-        let meaning = bound.and_then(|bound| {
-            let mut columns = fetch::bind_columns(request, mapping, &context)?;
-            columns.visible = limits.fields.clone();
-            for inner in &mut columns.inner {
-                inner.restrict(limits.fields.as_ref());
-            }
-            let second = request.rescore.iter().map(|one| {
-                let asked = SearchRequest { query: Some(one.query.clone()), ..Default::default() };
-                plan::bind(&asked, mapping, &plan::Context { filter: None, ..context })
-            });
-            let second = second.collect::<search::error::Result<Vec<_>>>()?.into();
-            let tops = aggregate::bind(request, &bound, mapping, &context, limits)?;
-            let uses = Arc::new(Uses::of(&bound));
-            let hides = limits.filter.is_some();
-            let columns = Arc::new(columns);
-            Ok(Meaning { bound, second, columns, tops, uses, hides, held_bytes: 0 })
-        });
-        meaning.map_err(|error| {
-            let error = failure::of_search(error);
-            let plain = [
-                "illegal_argument_exception",
-                "aggregation_execution_exception",
-                "script_exception",
-                "resource_not_found_exception",
-            ];
-            if plain.contains(&&*error.kind) {
-                return error;
-            }
-            named(error, index)
-        })
-    }
-}
-
-/// What a query must know of an index beside its mapping, as the index's settings say.
-pub(super) fn context_of<'a>(
-    index: &'a Index,
-    default_fields: &'a [String],
-    expensive: bool,
-    now_ms: i64,
-) -> plan::Context<'a> {
-    let settings = &index.settings;
-    plan::Context {
-        default_fields,
-        highlight_max: settings
-            .int("index.highlight.max_analyzed_offset")
-            .map_or(1_000_000, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
-        regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
-        expensive,
-        result_window: settings.int("index.max_result_window").unwrap_or(10_000),
-        docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
-            as usize,
-        script_fields_max: settings.int("index.max_script_fields").unwrap_or(32) as usize,
-        highlight_whole: settings.flag("index.highlight.weight_matches_mode.enabled"),
-        top_metrics_max: settings.int("index.top_metrics_max_size").unwrap_or(10),
-        inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
-        terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
-        ..plan::Context::new(&index.name, now_ms)
-    }
-}
-
-/// What is wrong with a query alone in an index: only Elasticsearch's own exception of that names it.
-pub(super) fn of_index(error: search::Error, index: &Index) -> Error {
-    let is_own = error.kind == search::error::Kind::QueryShard;
-    let error = failure::of_search(error);
-    if is_own { named(error, index) } else { error }
-}
-
-/// The error with the index in it.
-fn named(mut error: Error, index: &Index) -> Error {
-    error.meta.push(("index_uuid".into(), index.uuid_text().into()));
-    error.meta.push(("index".into(), (&*index.name).into()));
-    error
-}
-
 impl<E: Env> Core<E> {
     /// What a search of the shard sees now; a shard that slept is woken.
     pub(super) async fn view(self: &Rc<Self>, shard: ShardId) -> Called<Arc<View>> {
@@ -682,26 +572,4 @@ fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
-}
-
-/// What a rescorer cannot go with.
-pub(super) fn check_rescore(request: &SearchRequest, index: &Index) -> Result<()> {
-    if request.rescore.is_empty() {
-        return Ok(());
-    }
-    if !request.ranks_by_score() {
-        return Err(Error::illegal_argument(
-            "Cannot use [sort] option in conjunction with [rescore].",
-        ));
-    }
-    let limit = index.settings.int("index.max_rescore_window").unwrap_or(10_000);
-    match request.rescore.iter().find(|one| u64::from(one.window) > limit) {
-        None => Ok(()),
-        Some(one) => Err(Error::illegal_argument(format!(
-            "Rescore window [{}] is too large. It must be less than [{limit}]. This prevents \
-             allocating massive heaps for storing the results to be rescored. This limit can be set \
-             by changing the [index.max_rescore_window] index level setting.",
-            one.window
-        ))),
-    }
 }

@@ -41,6 +41,7 @@ pub(crate) mod limited;
 mod lookup;
 mod made;
 mod meaning;
+mod meet;
 pub mod mustache;
 pub(crate) mod node_stats;
 pub mod observe;
