@@ -7,12 +7,19 @@
 //! 2. That JSON holds letters, digits and what a keyboard has: everything else is an escape.
 //! 3. Of marks both hold those that words of a script need, on its letters: no accents by themselves, some of which
 //!    look like quotation marks.
+//! 4. Letters are those that Unicode lets names be made of (UTS #39, section 3.1): none of scripts of which a letter looks
+//!    like a comma or a quotation mark. What is plain is of one script, or of those that are written together (section
+//!    5.2, "highly restrictive"): no letter stands in for another one that looks like it.
 
 use std::borrow::Cow;
 
 use json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
+use unicode_security::confusable_detection::skeleton;
+use unicode_security::{
+    GeneralSecurityProfile as _, RestrictionLevel, RestrictionLevelDetection as _,
+};
 
 use super::language::Language;
 use super::marks;
@@ -33,13 +40,41 @@ pub fn between(language: Language, value: &str) -> String {
 /// German.
 const DOUBLE: [&[&str]; 2] = [&[], &[",,", "<<", ">>"]];
 
-/// Words that join others, or turn what they say round. Whoever reads German knows the English ones.
-const JOINTS: [&[&str]; 2] = [
-    &["and", "or", "not", "is"],
-    &[
-        "and", "or", "not", "is", "und", "oder", "nicht", "ist", "hat", "kein", "weder", "noch",
-        "sowie", "außer", "ohne",
-    ],
+/// Words that join others, compare, or turn what they say round.
+const ENGLISH_JOINTS: &[&str] = &[
+    "and", "or", "not", "is", "has", "least", "most", "above", "below", "yes", "no", "none",
+    "nobody", "nothing", "empty", "but", "except",
+];
+const GERMAN_JOINTS: &[&str] = &[
+    "und",
+    "oder",
+    "nicht",
+    "ist",
+    "hat",
+    "kein",
+    "keine",
+    "keiner",
+    "keinen",
+    "keines",
+    "weder",
+    "noch",
+    "sowie",
+    "außer",
+    "ausser",
+    "ohne",
+    "größer",
+    "grösser",
+    "kleiner",
+    "höchstens",
+    "mindestens",
+    "als",
+    "ja",
+    "nein",
+    "leer",
+    "nichts",
+    "niemand",
+    "gilt",
+    "aber",
 ];
 
 /// May a value stand in a sentence, between the quotation marks of this language?
@@ -56,22 +91,39 @@ pub fn is_plain_value(language: Language, text: &str) -> bool {
     chars.len() <= CHARACTERS_MAX
         && chars.iter().enumerate().all(is_fine)
         && has_calm_marks(text)
+        && is_of_one_script(text)
         && !language.say(DOUBLE).iter().any(|double| text.contains(double))
 }
 
 /// May a field stand in a sentence of this language, as a word among others?
 pub fn is_plain_field(language: Language, name: &str) -> bool {
     let is_fine = |c: char| is_calm(c) || is_mark(c) || "_.-@".contains(c);
-    !name.is_empty()
+    // A number would be compared with.
+    name.contains(char::is_alphabetic)
         && has_calm_marks(name)
+        && is_of_one_script(name)
         && name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
         && name.chars().all(is_fine)
         && !is_joint(language, name)
 }
 
-/// Is it a word that joins others, in whatever case?
+/// Is it a word that joins others, in whatever case and with whatever accents, or looks like one? Whoever reads German
+/// knows the English ones.
 fn is_joint(language: Language, name: &str) -> bool {
-    language.say(JOINTS).contains(&&*name.nfkc().collect::<String>().to_lowercase())
+    let seen = |word: &str| {
+        let bare: String = word.nfkd().filter(|c| !is_combining_mark(*c)).collect();
+        skeleton(&bare.to_lowercase()).collect::<String>().to_lowercase()
+    };
+    let name = seen(name);
+    let german = language.say([&[][..], GERMAN_JOINTS]);
+    ENGLISH_JOINTS.iter().chain(german).any(|joint| seen(joint) == name)
+}
+
+/// Are its letters of one script, or of several that are written together?
+fn is_of_one_script(text: &str) -> bool {
+    let is_letter = |c: &char| c.is_alphanumeric() || is_combining_mark(*c);
+    let letters: String = text.chars().filter(is_letter).collect();
+    letters.as_str().check_restriction_level(RestrictionLevel::HighlyRestrictive)
 }
 
 /// A field or a pattern of fields in a list: as it is where it is plain, else as a text of JSON.
@@ -141,7 +193,11 @@ fn is_calm(c: char) -> bool {
                 | '\u{a78b}'
                 | '\u{a78c}'
     );
-    c.is_alphanumeric() && !is_combining_mark(c) && !is_unseen(c) && !is_quotation_mark
+    c.is_alphanumeric()
+        && !is_combining_mark(c)
+        && !is_unseen(c)
+        && !is_quotation_mark
+        && c.identifier_allowed()
 }
 
 /// A mark of one script's own, without which a word is another.
@@ -201,6 +257,54 @@ mod tests {
             &"x".repeat(CHARACTERS_MAX + 1),
         ] {
             assert!(!is_plain_value(English, text), "{text:?}");
+        }
+    }
+
+    /// Letters that look like quotation marks and commas ended a value: the filter that was told kept back what the one
+    /// that was granted let through. And a letter of another script stood for the one that it looks like.
+    #[test]
+    fn letters_that_look_like_something_else_are_not_plain() {
+        for text in [
+            "geheim\u{1426} oder abteilung ist \u{a4f9}\u{a4f9}intern",
+            "geheim\u{16cc}\u{16cc} or abteilung is \u{16cc}\u{16cc}intern",
+            "geheim\u{144a}\u{144a}",
+            "geheim\u{ff9e}",
+            "geheim\u{1d35}\u{1d35}",
+            "geheim\u{5d9}\u{5d9} or k is \u{5d9}\u{5d9}intern",
+            "g\u{435}heim",
+        ] {
+            for language in Language::ALL {
+                assert!(!is_plain_value(language, text), "{text:?}");
+                let shown = technical(&Value::from(text));
+                assert!(shown.is_ascii() || text.contains(['\u{5d9}', '\u{435}']), "{shown}");
+            }
+        }
+        for text in ["Müller 北京", "kafka カード", "Ελλάδα", "Москва", "한국 abc", "naïve"]
+        {
+            assert!(is_plain_value(English, text) && is_plain_value(German, text), "{text}");
+        }
+        for (name, is_english, is_german) in [
+            ("\u{43e}der", false, false),
+            ("n\u{43e}t", false, false),
+            ("Nót", false, false),
+            ("n\u{131}cht", true, false),
+            ("nícht", true, false),
+            ("\u{131}s", false, false),
+            ("ausser", true, false),
+            ("below", false, false),
+            ("höchstens", true, false),
+            ("hochstens", true, false),
+            ("nichts", true, false),
+            ("none", false, false),
+            ("5", false, false),
+            ("1.5", false, false),
+            ("n1", true, true),
+            ("notes", true, true),
+            ("orders", true, true),
+            ("island", true, true),
+        ] {
+            assert_eq!(is_plain_field(English, name), is_english, "{name}");
+            assert_eq!(is_plain_field(German, name), is_german, "{name}");
         }
     }
 
