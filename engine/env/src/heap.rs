@@ -20,12 +20,18 @@ thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
+/// What this thread was given so far, less what it gave back: by itself it says nothing, two of them tell what became
+/// between them.
+pub fn held() -> isize {
+    HELD.get()
+}
+
 /// Runs `job`; beside what it made, how many bytes more than before it the heap holds. What another thread does
 /// meanwhile does not count, nor what the job drops of what was there before.
 pub fn left_by<T>(job: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.get();
+    let before = held();
     let made = job();
-    let more = HELD.get().wrapping_sub(before);
+    let more = held().wrapping_sub(before);
     (made, usize::try_from(more).unwrap_or(0))
 }
 

@@ -97,7 +97,7 @@ pub struct SearchReply {
     /// How long each shard took, where it was asked for.
     pub profile: Vec<ShardProfile>,
     /// Suggestions, in the request's order.
-    pub suggest: Vec<Suggested>,
+    pub suggest: Leaving<Vec<Suggested>>,
     /// By which a scroll goes on.
     pub scroll_id: Option<String>,
     /// Of the point in time that was searched.

@@ -4,15 +4,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use env::budget::{Lease, Taken};
+use env::leftovers::Leaving;
 use env::{Env, Spawn};
 use mapping::analysis::effort::{Exhausted, within};
 use search::fetch::Columns;
 use search::plan::Plan;
 use search::request::SearchRequest;
-use search::result::Hit;
-use search::suggest::{Awaited, Entry, Suggestion, merge};
+use search::result::{Hit, Memory};
+use search::suggest::{Entry, Suggestion, merge};
 
 use super::effort::{self, STEPS_MAX, STEPS_SHORT};
+use super::footprint::hit_bytes;
+use super::made::{Lacks, Meter};
 use super::meaning::{State, Target};
 use super::search::Asking;
 use super::slow::Watched;
@@ -38,7 +42,8 @@ pub struct Suggested {
 
 impl<E: Env> Core<E> {
     /// What is suggested beside the hits, and whether the time ended before: there is nothing in it then. Walks through
-    /// dictionaries take what they take, so a worker does them, as long as it is wanted.
+    /// dictionaries take what they take, so a worker does them, as long as it is wanted and there is memory for what
+    /// they find; that is added to `memory`.
     pub(super) async fn suggested(
         self: &Rc<Self>,
         request: &Arc<SearchRequest>,
@@ -46,9 +51,10 @@ impl<E: Env> Core<E> {
         shards: &mut Shards,
         mut watched: Option<&mut Watched<E>>,
         deadline: Option<Duration>,
-    ) -> Result<(Vec<Suggested>, bool)> {
+        memory: &mut (Option<Taken>, Memory),
+    ) -> Result<(Leaving<Vec<Suggested>>, bool)> {
         if request.suggest.is_empty() {
-            return Ok((Vec::new(), false));
+            return Ok((Leaving::known(Vec::new(), false), false));
         }
         let mut views = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter().enumerate() {
@@ -56,12 +62,13 @@ impl<E: Env> Core<E> {
                 views.push((at as u32, Arc::clone(plan), Arc::clone(columns)));
             }
         }
-        let asked = request.suggest.clone();
+        let (asked, lease) = (request.suggest.clone(), self.lease.clone());
         // It goes where this is given up, too.
         let waiting = Arc::new(());
         let wanted = Arc::downgrade(&waiting);
         let job = move |steps: u64| {
-            within(steps, || gather(&asked, &views, &|| wanted.strong_count() > 0))
+            let is_wanted = || wanted.strong_count() > 0;
+            within(steps, || gather(&asked, &views, &lease, &is_wanted))
         };
         let work = async {
             let (job, busy) = (Arc::new(job), |_| Error::rejected(BUSY));
@@ -78,10 +85,16 @@ impl<E: Env> Core<E> {
         };
         drop(waiting);
         let is_late = done.is_none();
-        let (merged, failed): Gathered = match done {
-            Some(done) => done?.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?.0,
-            None => (request.suggest.iter().map(|_| Vec::new()).collect(), Vec::new()),
+        let Gathered { merged, failed, memory: taken } = match done {
+            Some(done) => {
+                let (gathered, _) = done?.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?;
+                gathered.map_err(|Lacks(bytes)| self.no_memory("suggestions", bytes))?
+            }
+            None => Gathered::nothing(&request.suggest),
         };
+        let is_large = taken.is_some();
+        memory.1.hold(taken.map(Arc::new));
+        let merged = Leaving::known(merged, is_large);
         for (target, error) in failed {
             let target = &targets[target as usize];
             if let Some(watched) = &mut watched {
@@ -90,35 +103,66 @@ impl<E: Env> Core<E> {
             shards.note(target, error);
         }
         let asking = Asking::new(request);
-        let mut suggested = Vec::with_capacity(merged.len());
-        for (suggestion, entries) in request.suggest.iter().zip(merged) {
-            let mut hits = Vec::with_capacity(entries.len());
-            for entry in &entries {
+        let suggested = Vec::with_capacity(merged.len());
+        let mut suggested = Leaving::new(suggested, |suggested| is_long(suggested));
+        for (suggestion, entries) in request.suggest.iter().zip(merged.stay()) {
+            let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
+            suggested.push(Suggested { name, kind, entries, hits: Vec::new() });
+            let Some(Suggested { entries, hits, .. }) = suggested.last_mut() else { continue };
+            for entry in entries {
                 let mut of_entry = Vec::new();
                 // The documents of completions.
                 for (at, ranked) in entry.options.iter().filter_map(|it| it.found.as_ref()) {
                     let target = &targets[*at as usize];
-                    of_entry.push(self.hit(&asking, target, ranked, None).await?);
+                    let hit = self.hit(&asking, target, ranked, None).await?;
+                    self.pay(&mut memory.0, "fetched_hits", hit_bytes(&hit))?;
+                    of_entry.push(hit);
                     self.env.spawn().yield_if_needed().await;
                 }
                 hits.push(of_entry);
             }
-            let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
-            suggested.push(Suggested { name, kind, entries, hits });
         }
         Ok((suggested, is_late))
     }
 }
 
-/// Entries of each suggestion, and the shards that failed.
-type Gathered = (Vec<Vec<Entry>>, Vec<(u32, Error)>);
+/// More options than these, with their documents, go elsewhere.
+const OPTIONS_FEW: usize = 500;
 
-/// What the shards say, one suggestion after the other, and the shards that failed.
+/// Are there so many options that it takes a moment until they are gone?
+fn is_long(suggested: &[Suggested]) -> bool {
+    let entries = suggested.iter().flat_map(|one| &one.entries);
+    entries.map(|entry| 1 + entry.options.len()).sum::<usize>() > OPTIONS_FEW
+}
+
+/// What the shards say.
+struct Gathered {
+    /// Entries of each suggestion.
+    merged: Vec<Vec<Entry>>,
+    /// The shards that failed.
+    failed: Vec<(u32, Error)>,
+    /// The memory for all this.
+    memory: Option<Taken>,
+}
+
+impl Gathered {
+    /// Of each that is asked for nothing.
+    fn nothing(asked: &[Suggestion]) -> Self {
+        let merged = asked.iter().map(|_| Vec::new()).collect();
+        Self { merged, failed: Vec::new(), memory: None }
+    }
+}
+
+/// What the shards say, one suggestion after the other, and the shards that failed; until nobody waits any more, or
+/// there is no memory left.
 fn gather(
     asked: &[Suggestion],
     shards: &[(u32, Arc<Plan>, Arc<Columns>)],
-    awaited: Awaited<'_>,
-) -> Gathered {
+    lease: &Lease,
+    is_wanted: &dyn Fn() -> bool,
+) -> std::result::Result<Gathered, Lacks> {
+    let meter = Meter::new(lease);
+    let awaited = &|| is_wanted() && meter.goes_on();
     let (mut merged, mut failed) = (Vec::with_capacity(asked.len()), Vec::new());
     for (at, suggestion) in asked.iter().enumerate() {
         let mut found = Vec::with_capacity(shards.len());
@@ -130,6 +174,10 @@ fn gather(
             }
         }
         merged.push(merge(suggestion, found));
+        if !meter.goes_on() {
+            break;
+        }
     }
-    (merged, failed)
+    let memory = meter.end()?;
+    Ok(Gathered { merged, failed, memory })
 }

@@ -101,7 +101,8 @@ pub async fn members(
     }
     if !reply.suggest.is_empty() {
         writer.key("suggest");
-        super::suggest::suggest(writer, &reply.suggest, manner.typed_keys);
+        super::suggest::suggest(writer, &reply.suggest, manner.typed_keys, &mut paused, pause)
+            .await;
     }
     if !reply.profile.is_empty() {
         writer.key("profile");
@@ -315,6 +316,7 @@ mod tests {
     use search::result::SearchResult;
 
     use super::*;
+    use env::leftovers::Leaving;
 
     const MANNER: Manner<'_> =
         Manner { total_as_int: false, typed_keys: false, node: "n", trace: Trace::No };
@@ -341,7 +343,7 @@ mod tests {
             memory: None,
             more_memory: Default::default(),
             profile: Vec::new(),
-            suggest: Vec::new(),
+            suggest: Leaving::known(Vec::new(), false),
             result: SearchResult {
                 total: Some(Total { value: 2, relation: Relation::Eq }),
                 max_score: hits.iter().find_map(|hit| hit.score),

@@ -5,8 +5,16 @@ use json::Writer;
 use search::result::Hit;
 use search::suggest::{Entry, Offer};
 
-/// `{"name":[{"text":…,"offset":…,"length":…,"options":[…]}]}`.
-pub fn suggest(writer: &mut Writer<'_>, suggested: &[Suggested], typed_keys: bool) {
+use super::search::Paused;
+
+/// `{"name":[{"text":…,"offset":…,"length":…,"options":[…]}]}`. Between options others have their turn.
+pub(super) async fn suggest(
+    writer: &mut Writer<'_>,
+    suggested: &[Suggested],
+    typed_keys: bool,
+    paused: &mut Paused,
+    pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
+) {
     writer.begin_object();
     for one in suggested {
         if typed_keys {
@@ -17,14 +25,20 @@ pub fn suggest(writer: &mut Writer<'_>, suggested: &[Suggested], typed_keys: boo
         writer.begin_array();
         for (at, entry) in one.entries.iter().enumerate() {
             let hits = one.hits.get(at).map_or(&[][..], Vec::as_slice);
-            self::entry(writer, entry, hits);
+            self::entry(writer, entry, hits, paused, pause).await;
         }
         writer.end_array();
     }
     writer.end_object();
 }
 
-fn entry(writer: &mut Writer<'_>, entry: &Entry, hits: &[Hit]) {
+async fn entry(
+    writer: &mut Writer<'_>,
+    entry: &Entry,
+    hits: &[Hit],
+    paused: &mut Paused,
+    pause: &impl AsyncFn(Vec<u8>) -> Vec<u8>,
+) {
     writer
         .begin_object()
         .field_str("text", &entry.text)
@@ -35,6 +49,7 @@ fn entry(writer: &mut Writer<'_>, entry: &Entry, hits: &[Hit]) {
     for offer in &entry.options {
         let hit = offer.found.as_ref().and_then(|_| hits.next());
         option(writer, offer, hit);
+        paused.pause(writer, pause).await;
     }
     writer.end_array().end_object();
 }

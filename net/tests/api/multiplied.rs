@@ -115,6 +115,48 @@ fn where_memory_lacks_updates_bring_no_sources() {
     });
 }
 
+/// The tags of a suggested phrase stood in each of its options, and documents in those of completions: a search of 3 KB
+/// took 2.6 gigabytes.
+#[test]
+fn what_is_suggested_is_paid_as_it_is_found() {
+    with_memory(96 * MIB, |mut client, _| async move {
+        let mapping =
+            r#"{"mappings":{"properties":{"s":{"type":"completion"},"t":{"type":"text"}}}}"#;
+        client.good("PUT", "/c", mapping).await;
+        let long = "x".repeat(4_000);
+        let docs: String = (0..400)
+            .map(|n| {
+                format!(
+                    "{{\"index\":{{}}}}\n{{\"s\":\"sugg {n}\",\"t\":\"w{n}\",\"f\":\"{long}\"}}\n"
+                )
+            })
+            .collect();
+        client.good("POST", "/c/_bulk?refresh=true&filter_path=errors", &docs).await;
+        let several = |count: usize, one: &str| {
+            let all: Vec<String> = (0..count).map(|n| format!(r#""s{n}":{one}"#)).collect();
+            format!(r#"{{"size":0,"suggest":{{{}}}}}"#, all.join(","))
+        };
+        let phrase = |tag: usize| {
+            format!(
+                r#"{{"text":"w1x w2x w3x","phrase":{{"field":"t","size":500,"max_errors":3,"confidence":0,
+                "direct_generator":[{{"field":"t","suggest_mode":"always","size":20,"min_word_length":1}}],
+                "highlight":{{"pre_tag":"{0}","post_tag":"{0}"}}}}}}"#,
+                "p".repeat(tag)
+            )
+        };
+        let completion = r#"{"prefix":"sugg","completion":{"field":"s","size":400}}"#;
+        for (body, expected) in [
+            (several(1, &phrase(10)), 200),
+            (several(20, &phrase(5_000)), 429),
+            (several(1, completion), 200),
+            (several(60, completion), 429),
+            (several(1, &phrase(10)), 200),
+        ] {
+            assert_eq!(status(&mut client, "/c/_search", &body).await, expected, "{body:.150}");
+        }
+    });
+}
+
 /// Each of fifty thousand failures told the long name of a field, and nobody counted them.
 #[test]
 fn where_memory_lacks_failures_are_told_shortly() {

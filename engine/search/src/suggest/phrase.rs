@@ -8,7 +8,7 @@ use mapping::analysis::{Analyzer, ON, ROOM_BYTES, STOP, Scratch, TokenKind};
 use mapping::{Kind as Type, Mapping};
 use segment::View;
 
-use super::dictionary::{Awaited, Dictionary, Stats};
+use super::dictionary::{Awaited, Dictionary, Stats, check};
 use super::spelling::{Mode, Spelling};
 use super::{Entry, Offer, Suggestion, analyzer_of};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -200,6 +200,7 @@ impl Bound {
         };
         search.walk(&mut Vec::new(), errors.max(1), 0.0, &mut model)?;
         for (score, path) in search.best {
+            check(awaited)?;
             let words: Vec<&str> = path.iter().map(|word| word.term.as_str()).collect();
             let highlighted = self.options.tags.as_ref().map(|(pre, post)| {
                 let marked = path.iter().map(|word| {

@@ -22,7 +22,7 @@ impl<E: Env> Core<E> {
             mut merged,
             mut aggs,
             mut profile,
-            memory: more_memory,
+            memory: mut more_memory,
             ranks,
         } = run;
         let asked: Vec<u32> = {
@@ -129,8 +129,11 @@ impl<E: Env> Core<E> {
             .suggest_only
             .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
-        let suggest = self.suggested(request, &targets, &mut shards, watched.as_mut(), deadline);
+        let mut both = (memory.take(), std::mem::take(&mut more_memory));
+        let watching = watched.as_mut();
+        let suggest = self.suggested(request, &targets, &mut shards, watching, deadline, &mut both);
         let (suggest, is_late) = suggest.await?;
+        (memory, more_memory) = both;
         if let Some(watched) = watched {
             watched.done();
         }
