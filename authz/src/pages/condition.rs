@@ -257,7 +257,11 @@ fn scalar(language: Language, value: &Value, kept: Kept) -> Option<String> {
             let is_plain = quoted::is_plain_value(language, text);
             is_plain.then(|| quoted::between(language, text))
         }
-        Value::Number(_) if kept.values != Exact::Truth => Some(json::to_string(value)),
+        // A point parts thousands in German.
+        Value::Number(_) if kept.values != Exact::Truth => {
+            let number = json::to_string(value);
+            Some(number.replace('.', language.say([".", ","])))
+        }
         value => match (value.as_bool(), value.as_str()) {
             (Some(true), _) | (_, Some("true")) => Some(language.say(["yes", "ja"]).to_owned()),
             (Some(false), _) | (_, Some("false" | "")) => Some(language.say(EMPTY).to_owned()),
@@ -484,6 +488,7 @@ mod tests {
                 r#"{"bool":{"must_not":[{"exists":{"field":"x"}}],"should":[{"term":{"a":1}},{"term":{"a":2}}]}}"#,
                 "nicht (x hat einen Wert) und (a ist 1 oder a ist 2)",
             ),
+            (r#"{"range":{"total":{"gte":1.000}}}"#, "total ist mindestens 1,000"),
             (r#"{"match_all":{}}"#, "all"),
         ] {
             assert_eq!(told_in(German, query).as_deref(), Some(expected), "{query}");

@@ -137,7 +137,10 @@ pub fn render(consent: &Consent<'_>) -> String {
             @if !consent.reviewed {
                 div.note.stop { strong { (say(["Nobody has reviewed this application. ", "Niemand hat diese Anwendung geprüft. "])) } (say(["Go on only if you trust whoever sent you here.", "Fahren Sie nur fort, wenn Sie dem vertrauen, der Sie hierher geschickt hat."])) }
             }
-            @if let Some(description) = consent.description { p { (description) } }
+            @if let Some(description) = consent.description {
+                p.hint { (say(["The application says of itself:", "Die Anwendung sagt über sich selbst:"])) }
+                blockquote { p { (description) } }
+            }
             (facts(consent))
             form method="post" action="/consent" {
                 (no_default(language))
@@ -297,6 +300,7 @@ fn entry(language: Language, detail: &Detail) -> Markup {
         div class=(class) {
             input id=(id) type="checkbox" name="detail" value=(detail.at) checked;
             label for=(id) { (detail.sentence) }
+            @let has_nothing = detail.fields.is_empty() && !detail.unseen.is_empty();
             p.hint {
                 @match &detail.condition {
                     Some(Condition::All) => { (say(["All documents: the filter leaves nothing out. ", "Alle Dokumente: Der Filter lässt nichts aus. "])) }
@@ -304,10 +308,11 @@ fn entry(language: Language, detail: &Detail) -> Markup {
                     Some(Condition::Text(text)) => { (say(["Only documents that meet this technical condition: ", "Nur Dokumente, die diese technische Bedingung erfüllen: "])) code { (text) } ". " }
                     None => {}
                 }
+                @if has_nothing { (say(["No fields of them. ", "Keine Felder davon. "])) }
                 @if !detail.fields.is_empty() { (say(["Only the fields ", "Nur die Felder "])) (names(language, &detail.fields)) ". " }
                 @if detail.is_whole() {
                     (say(["Whole documents, as you see them yourself.", "Ganze Dokumente, so wie Sie selbst sie sehen."]))
-                } @else if let Some(own) = detail.own {
+                } @else if let Some(own) = detail.own.filter(|_| !has_nothing) {
                     (say(["Of that only ", "Davon nur "])) (own) (say([" that you may see yourself.", ", die Sie selbst sehen dürfen."]))
                 }
             }

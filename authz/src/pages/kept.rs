@@ -38,6 +38,8 @@ pub enum Exact {
     Double,
     /// A moment of which what is below its unit, milliseconds mostly, was cut off.
     Moment,
+    /// It has, as an address of the internet; a network stands for many.
+    Address,
     /// Yes or no, for which an empty text stands too.
     Truth,
 }
@@ -87,7 +89,12 @@ impl Kept {
         let fits = match self.values {
             Exact::No => false,
             Exact::Word if compared == Compared::Equal => !matches!(value, Value::Bool(_)),
-            Exact::Word => value.as_str().is_some(),
+            // Digits are compared letter by letter: `1000` is below `5`.
+            Exact::Word => value.as_str().is_some_and(is_like_a_word),
+            Exact::Address => {
+                compared == Compared::Equal
+                    && value.as_str().is_some_and(|text| !text.contains('/'))
+            }
             Exact::Whole => !matches!(value, Value::Bool(_)),
             Exact::Cut => !negated && is_cut_alike(compared, value),
             Exact::Double => is_double(value),
@@ -97,6 +104,11 @@ impl Kept {
         };
         fits && self.tells(negated)
     }
+}
+
+/// Does it begin as a word does, or as a date that letters sort by time?
+fn is_like_a_word(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic) || is_span(text)
 }
 
 /// Is it what `false` is found by, and an empty text?
@@ -130,10 +142,20 @@ fn is_double(value: &Value) -> bool {
 fn is_moment(compared: Compared, value: &Value) -> bool {
     let is_alike = matches!(compared, Compared::AtLeast | Compared::Below);
     match value {
+        Value::String(text) if !is_year_first(text) => false,
         Value::String(text) => (is_alike && !is_finer(text)) || is_span(text),
         Value::Number(_) => is_alike && (value.as_i64().is_some() || value.as_u64().is_some()),
         _ => false,
     }
+}
+
+/// Does the year stand before the month, where there is one? Of others who reads does not know which number is the month.
+/// Nor is arithmetic told, which moves a date away from what is read first; `now` is told with it.
+fn is_year_first(text: &str) -> bool {
+    let has_year = text.len() >= 4 && text.bytes().take(4).all(|it| it.is_ascii_digit());
+    let is_count = text.strip_prefix('-').unwrap_or(text).bytes().all(|it| it.is_ascii_digit());
+    let is_date = has_year && !text.contains(['/', '|']) && text.as_bytes().get(4) == Some(&b'-');
+    is_count || is_date || text.starts_with("now")
 }
 
 /// May it be finer than a millisecond? Then what is cut off it brings in what comes before it.
@@ -180,8 +202,15 @@ mod tests {
             (Exact::Moment, "\"2024-01-01T00:00:00,000500+01:00\"", &[]),
             (Exact::Moment, "\"1704067200000.5\"", &[]),
             (Exact::Moment, "1704067200000.5", &[]),
-            (Exact::Moment, "\"2024-01-01T00:00:00.5Z||+1d\"", &[AtLeast, Below]),
-            (Exact::Moment, "\"2024-01-01||+1d\"", &[AtLeast, Below]),
+            (Exact::Moment, "\"2024-01-01T00:00:00.5Z||+1d\"", &[]),
+            (Exact::Moment, "\"2024-01-01||+1d\"", &[]),
+            (Exact::Moment, "\"01/03/2024\"", &[]),
+            (Exact::Moment, "\"01-03-2024\"", &[]),
+            (Exact::Word, "\"5\"", &[Equal]),
+            (Exact::Word, "\"-5.0\"", &[Equal]),
+            (Exact::Word, "\"2024-01-01\"", &[Equal, Above, AtLeast, Below, AtMost]),
+            (Exact::Address, "\"10.0.0.1\"", &[Equal]),
+            (Exact::Address, "\"10.0.0.0/8\"", &[]),
             (Exact::Moment, "\"now-1d\"", &[AtLeast, Below]),
             (Exact::Moment, "1704067200000", &[AtLeast, Below]),
             (Exact::Moment, "\"-5\"", &[AtLeast, Below]),

@@ -168,7 +168,7 @@ pub fn check(
         tos_uri: page("tos_uri", &fields.tos_uri)?,
         contacts: contacts(&fields.contacts)?,
         scopes: scopes(fields.scope.trim()).ok_or_else(|| {
-            refused("scope", ["a scope is malformed or unknown; they look like index:orders-*:read", "eine Berechtigung ist fehlerhaft oder unbekannt; sie sehen aus wie index:orders-*:read"])
+            refused("scope", ["a scope is malformed or unknown, or there are more than 50; they look like index:orders-*:read", "eine Berechtigung ist fehlerhaft oder unbekannt, oder es sind mehr als 50; sie sehen aus wie index:orders-*:read"])
         })?,
         scope_reason: optional(&fields.scope_reason),
         confidential,
@@ -352,7 +352,7 @@ pub fn logo(file: &File) -> Result<Logo, Refused> {
     if !fits(picture.width) || !fits(picture.height) {
         return Err(refused(
             "logo",
-            ["it is larger than 1024×1024", "es ist größer als 1024×1024"],
+            ["it is empty, or larger than 1024×1024", "es ist leer oder größer als 1024×1024"],
         ));
     }
     if !picture::is_whole(&file.bytes, &picture) {

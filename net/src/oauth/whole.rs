@@ -114,7 +114,7 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
             let values = if is_told { Exact::Moment } else { Exact::No };
             kept(values, !date.ignore_malformed, date.null_value.is_some())
         }
-        Kind::Ip(ip) => kept(Exact::Word, !ip.ignore_malformed, ip.null_value.is_some()),
+        Kind::Ip(ip) => kept(Exact::Address, !ip.ignore_malformed, ip.null_value.is_some()),
         Kind::ConstantKeyword(_) => Kept { is_found: true, ..kept(Exact::Word, true, false) },
         Kind::Text(_) => kept(Exact::No, true, false),
         _ => Kept { is_found, ..Kept::UNKNOWN },
