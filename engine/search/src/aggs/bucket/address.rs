@@ -1,8 +1,10 @@
 //! Keys made of addresses: ranges and networks. Addresses are terms; each rank is judged once.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::keyed::Keys;
+use super::once::Places;
 use crate::aggs::partial::Key;
 use crate::aggs::read::{MISSING_ORD, Terms, Words};
 use crate::iter::Turn;
@@ -30,16 +32,34 @@ pub struct ByAddress {
     words: Words,
     nets: Nets,
     /// Keys of ranks already judged.
-    judged: base::hash::Map<u32, Box<[i64]>>,
+    judged: base::hash::Map<u32, Arc<[i64]>>,
     networks: Vec<[u8; 16]>,
+    /// Their places.
+    places: base::hash::Map<[u8; 16], i64>,
+    given: Places,
 }
+
+/// What a rank and a network that are known take here, about.
+const RANK_BYTES: usize = 64;
+const NETWORK_BYTES: usize = 64;
+
+/// Of no more ranges it is kept in which of them an address lies.
+const RANGES_FEW: usize = 64;
 
 const FOUR: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 impl ByAddress {
     /// Addresses by `nets`.
     pub fn new(terms: Terms, words: Words, nets: Nets) -> Self {
-        Self { terms, words, nets, judged: base::hash::Map::default(), networks: Vec::new() }
+        Self {
+            terms,
+            words,
+            nets,
+            judged: base::hash::Map::default(),
+            networks: Vec::new(),
+            places: base::hash::Map::default(),
+            given: Places::default(),
+        }
     }
 
     fn judge(&mut self, ord: u32) -> Box<[i64]> {
@@ -61,18 +81,36 @@ impl ByAddress {
                 let bits = u32::from(*bits) + if *is_ipv6 { 0 } else { 96 };
                 let mask = if bits == 0 { 0 } else { u128::MAX << (128 - bits) };
                 let network = (u128::from_be_bytes(address) & mask).to_be_bytes();
-                let place = self.networks.iter().position(|known| *known == network);
-                let place = place.unwrap_or_else(|| {
+                let new = self.networks.len() as i64;
+                let place = *self.places.entry(network).or_insert(new);
+                if place == new {
                     self.networks.push(network);
-                    self.networks.len() - 1
-                });
-                Box::new([place as i64])
+                }
+                Box::new([place])
             }
         }
     }
 }
 
 impl Keys for ByAddress {
+    fn keys_max(&self) -> usize {
+        match &self.nets {
+            Nets::Ranges(ranges) => ranges.len(),
+            Nets::Prefix { .. } => 1,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let (ranks, networks) = (self.judged.len(), self.networks.len());
+        let most = match &self.nets {
+            Nets::Ranges(ranges) => ranges.len().min(RANGES_FEW),
+            Nets::Prefix { .. } => 1,
+        };
+        ranks * (RANK_BYTES + most * size_of::<i64>())
+            + networks * NETWORK_BYTES
+            + self.given.bytes()
+    }
+
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         if !self.terms.prepare(docs, turn) {
             return false;
@@ -95,18 +133,26 @@ impl Keys for ByAddress {
     fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let mut pairs = Vec::with_capacity(docs.len());
         self.terms.each(docs, |at, ord| pairs.push((at, ord)));
-        let mut seen: (usize, Vec<i64>) = (usize::MAX, Vec::new());
+        let mut seen = usize::MAX;
         for (at, ord) in pairs {
-            if !self.judged.contains_key(&ord) {
-                let keys = self.judge(ord);
-                self.judged.insert(ord, keys);
+            // What lies in many ranges would be kept in many copies.
+            let is_kept = match &self.nets {
+                Nets::Ranges(ranges) => ranges.len() <= RANGES_FEW,
+                Nets::Prefix { .. } => true,
+            };
+            let keys = match self.judged.get(&ord) {
+                Some(keys) => Arc::clone(keys),
+                None => self.judge(ord).into(),
+            };
+            if is_kept {
+                self.judged.entry(ord).or_insert_with(|| Arc::clone(&keys));
             }
-            if seen.0 != at {
-                seen = (at, Vec::new());
+            if seen != at {
+                seen = at;
+                self.given.begin();
             }
-            for key in self.judged.get(&ord).map(|keys| keys.iter()).into_iter().flatten() {
-                if !seen.1.contains(key) {
-                    seen.1.push(*key);
+            for key in &*keys {
+                if self.given.is_new(*key as usize) {
                     give(at, *key);
                 }
             }

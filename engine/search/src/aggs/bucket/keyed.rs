@@ -21,6 +21,9 @@ const PLAIN_MAX: usize = 1 << 16;
 /// for each of its keys.
 const PART: usize = 4096;
 
+/// Documents that may have more keys together are collected one after the other.
+const PIECE: usize = 1 << 16;
+
 /// What the count of one bucket takes in a list that grows.
 const COUNT_BYTES: usize = 2 * size_of::<u64>();
 
@@ -38,6 +41,11 @@ pub trait Keys: Send {
     /// Keys lie from 0 to below this; 0: anywhere.
     fn span(&self) -> usize {
         0
+    }
+
+    /// So many keys a document may have, where they are many whatever it holds.
+    fn keys_max(&self) -> usize {
+        1
     }
 
     /// Names what [`Keys::each`] will read.
@@ -179,60 +187,8 @@ impl<K: Keys> Keyed<K> {
         self
     }
 
-    /// Leaves the buckets that are of use: the documents of the others.
-    fn leave_most(&self, order: &mut Vec<u32>) -> u64 {
-        let count = |bucket: u32| self.counts[bucket as usize];
-        let Some(most) = self.most.filter(|most| *most < order.len()) else { return 0 };
-        order.select_nth_unstable_by_key(most, |bucket| {
-            (Reverse(count(*bucket)), self.slots.buckets[*bucket as usize].1)
-        });
-        order.drain(most..).map(count).sum()
-    }
-}
-
-/// Buckets that are found and counted, and paid for now and then.
-struct Counted<'k> {
-    slots: &'k mut Slots,
-    counts: &'k mut Vec<u64>,
-    /// Buckets that are paid for.
-    paid: usize,
-}
-
-impl<'k> Counted<'k> {
-    fn new(slots: &'k mut Slots, counts: &'k mut Vec<u64>) -> Self {
-        let paid = slots.len();
-        Self { slots, counts, paid }
-    }
-
-    /// Counts a document in its bucket, which is given.
-    #[inline]
-    fn count(&mut self, owner: u32, key: i64, times: u64) -> u32 {
-        let bucket = self.slots.of(owner, key);
-        match self.counts.get_mut(bucket as usize) {
-            Some(count) => *count += times,
-            None => self.counts.push(times),
-        }
-        bucket
-    }
-
-    /// Counts the memory of those that are new.
-    fn pay(&mut self, account: &mut Account) {
-        let new = self.slots.len() - self.paid;
-        if new > 0 {
-            account.grow(self.slots.grown() + new * COUNT_BYTES);
-            self.paid += new;
-        }
-    }
-}
-
-impl<K: Keys> Collector for Keyed<K> {
-    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        // Both name what they need, so that it is fetched at once.
-        let ready = self.keys.prepare(docs, turn);
-        self.subs.prepare(docs, turn) && ready
-    }
-
-    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+    /// Takes documents that have no more keys than one call may meet.
+    fn collect_part(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
         if self.shape.totals {
             for at in 0..batch.docs.len() {
                 let owner = batch.owner(at) as usize;
@@ -300,6 +256,69 @@ impl<K: Keys> Collector for Keyed<K> {
         let keys = self.keys.bytes();
         around.account.grow(keys.saturating_sub(self.keys_bytes));
         self.keys_bytes = self.keys_bytes.max(keys);
+    }
+
+    /// Leaves the buckets that are of use: the documents of the others.
+    fn leave_most(&self, order: &mut Vec<u32>) -> u64 {
+        let count = |bucket: u32| self.counts[bucket as usize];
+        let Some(most) = self.most.filter(|most| *most < order.len()) else { return 0 };
+        order.select_nth_unstable_by_key(most, |bucket| {
+            (Reverse(count(*bucket)), self.slots.buckets[*bucket as usize].1)
+        });
+        order.drain(most..).map(count).sum()
+    }
+}
+
+/// Buckets that are found and counted, and paid for now and then.
+struct Counted<'k> {
+    slots: &'k mut Slots,
+    counts: &'k mut Vec<u64>,
+    /// Buckets that are paid for.
+    paid: usize,
+}
+
+impl<'k> Counted<'k> {
+    fn new(slots: &'k mut Slots, counts: &'k mut Vec<u64>) -> Self {
+        let paid = slots.len();
+        Self { slots, counts, paid }
+    }
+
+    /// Counts a document in its bucket, which is given.
+    #[inline]
+    fn count(&mut self, owner: u32, key: i64, times: u64) -> u32 {
+        let bucket = self.slots.of(owner, key);
+        match self.counts.get_mut(bucket as usize) {
+            Some(count) => *count += times,
+            None => self.counts.push(times),
+        }
+        bucket
+    }
+
+    /// Counts the memory of those that are new.
+    fn pay(&mut self, account: &mut Account) {
+        let new = self.slots.len() - self.paid;
+        if new > 0 {
+            account.grow(self.slots.grown() + new * COUNT_BYTES);
+            self.paid += new;
+        }
+    }
+}
+
+impl<K: Keys> Collector for Keyed<K> {
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        // Both name what they need, so that it is fetched at once.
+        let ready = self.keys.prepare(docs, turn);
+        self.subs.prepare(docs, turn) && ready
+    }
+
+    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        // The account is asked between two of these.
+        for part in batch.parts(PIECE / self.keys.keys_max().max(1)) {
+            self.collect_part(part, around);
+            if around.account.is_over() {
+                return;
+            }
+        }
     }
 
     fn knows_all(&self) -> bool {

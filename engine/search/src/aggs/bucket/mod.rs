@@ -8,6 +8,7 @@
 //! | `terms`    | keys that are values                                       |
 //! | `census`   | documents of terms by the dictionary                       |
 //! | `number`   | widths, times, ranges, cells                               |
+//! | `once`     | each key of a document once                                |
 //! | `span`     | buckets that spans touch                                   |
 //! | `address`  | ranges and networks of addresses                           |
 //! | `filters`  | places of filters; `matcher`: whether documents match      |
@@ -25,6 +26,7 @@ pub mod keyed;
 pub mod made;
 pub mod matcher;
 pub mod number;
+mod once;
 pub mod sampler;
 pub mod several;
 pub mod single;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use mapping::types::sortable;
 
 use super::keyed::Keys;
+use super::once::{Once, Places};
 use crate::aggs::geo;
 use crate::aggs::partial::Key;
 use crate::aggs::read::Numbers;
@@ -118,7 +119,7 @@ impl Keys for ByScale {
             Scale::GeoHash(level, bounds) | Scale::GeoTile(level, bounds) => {
                 let (level, bounds) = (*level, *bounds);
                 let tiles = matches!(self.scale, Scale::GeoTile(..));
-                let mut cells: (usize, Vec<i64>) = (usize::MAX, Vec::new());
+                let mut cells = Once::default();
                 self.numbers.each(docs, |at, raw| {
                     let (lat, lon) = point(raw);
                     if bounds.is_some_and(|sides| !geo::in_box(&sides, lat, lon)) {
@@ -128,12 +129,7 @@ impl Keys for ByScale {
                         true => geo::tile_cell(lat, lon, level),
                         false => geo::hash_cell(lat, lon, level),
                     };
-                    if cells.0 != at {
-                        cells.0 = at;
-                        cells.1.clear();
-                    }
-                    if !cells.1.contains(&cell) {
-                        cells.1.push(cell);
+                    if cells.is_new(at, cell) {
                         push(at, cell);
                     }
                 });
@@ -174,18 +170,27 @@ pub struct ByRange {
     measure: Measure,
     /// Lower end inside, upper end outside; sorted.
     ranges: Vec<(f64, f64)>,
+    given: Places,
 }
 
 impl ByRange {
     /// Ranges, sorted by both ends.
     pub fn new(numbers: Numbers, measure: Measure, ranges: Vec<(f64, f64)>) -> Self {
-        Self { numbers, measure, ranges }
+        Self { numbers, measure, ranges, given: Places::default() }
     }
 }
 
 impl Keys for ByRange {
     fn span(&self) -> usize {
         self.ranges.len()
+    }
+
+    fn keys_max(&self) -> usize {
+        self.ranges.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.given.bytes()
     }
 
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
@@ -195,8 +200,8 @@ impl Keys for ByRange {
     #[inline]
     fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let form = self.numbers.form;
-        let mut seen: (usize, Vec<usize>) = (usize::MAX, Vec::new());
-        let ranges = &self.ranges;
+        let mut seen = usize::MAX;
+        let Self { ranges, given, .. } = self;
         let measure = &self.measure;
         self.numbers.each(docs, |at, raw| {
             let value = match measure {
@@ -210,16 +215,15 @@ impl Keys for ByRange {
                     far / metres
                 }
             };
-            if seen.0 != at {
-                seen.0 = at;
-                seen.1.clear();
+            if seen != at {
+                seen = at;
+                given.begin();
             }
             for (place, (from, to)) in ranges.iter().enumerate() {
                 if *from > value {
                     break;
                 }
-                if value < *to && !seen.1.contains(&place) {
-                    seen.1.push(place);
+                if value < *to && given.is_new(place) {
                     give(at, place as i64);
                 }
             }

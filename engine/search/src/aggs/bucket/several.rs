@@ -5,6 +5,7 @@ use std::ops::Range;
 use base::hash::Pieces;
 
 use super::keyed::Keys;
+use super::once::Once;
 use super::terms::Part;
 use crate::aggs::geo;
 use crate::aggs::partial::{Bucket, Key};
@@ -89,6 +90,7 @@ impl Field {
         let mut lists: Vec<Vec<i64>> = vec![Vec::new(); docs.len()];
         let form = self.part.form();
         let step = &mut self.step;
+        let mut once = Once::default();
         self.part.each(docs, |at, raw| {
             let value = match step {
                 Step::Same => raw,
@@ -101,7 +103,7 @@ impl Field {
                     geo::tile_cell(lat, lon, *level)
                 }
             };
-            if !lists[at].contains(&value) {
+            if once.is_new(at, value) {
                 lists[at].push(value);
             }
         });
