@@ -65,6 +65,12 @@ impl Dfa {
         self.states.is_empty()
     }
 
+    /// Bytes that it takes, and all its copies together.
+    pub fn held_bytes(&self) -> usize {
+        let of = |state: &State| size_of::<State>() + state.moves.len() * size_of::<Move>();
+        self.states.iter().map(of).sum()
+    }
+
     /// The states.
     pub fn states(&self) -> &[State] {
         &self.states

@@ -71,6 +71,10 @@ impl Automata {
     }
 
     fn keep(&self, key: Key, made: Dfa) -> Dfa {
+        // Thousands of them take more than is paid for before the index is met.
+        if !effort::may_hold(made.held_bytes()) {
+            return Dfa::default();
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(key, made.clone());
         made
@@ -111,5 +115,10 @@ mod tests {
             assert!(automata.expression("(", regexp::ALL, false, 10_000).is_err());
             assert!(automata.expression("a{900}", regexp::ALL, false, 10).is_err());
         }
+        // What is held counts: an expression of nine hundred letters takes more than this many steps allow.
+        let long = "x".repeat(900);
+        let ask = || automata.expression(&long, regexp::ALL, false, 10_000).is_ok();
+        assert!(effort::within(100_000, ask).is_err());
+        assert_eq!(effort::within(1_000_000, ask).map(|(made, _)| made), Ok(true));
     }
 }
