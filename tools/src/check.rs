@@ -89,17 +89,7 @@ pub fn run(options: &command::Check) -> Result<()> {
     let lost = security(&sources).map_err(unable)? && folder.is_lost(Part::Authz).unwrap_or(true);
     let _lock = folder.lock().map_err(unable)?;
     let mut report = Report::default();
-    for name in ["identity", "keystore"] {
-        report.file_count += 1;
-        let file = format!("node/{name}");
-        match read_sealed(&folder.node(name)) {
-            Ok(Some(_)) => {}
-            // It is made before anything else is.
-            Ok(None) if !folder.holds_any() => {}
-            Ok(None) => report.damages.push(Damage::file(file, "it is missing")),
-            Err(failure) => report.damages.push(Damage::file(file, failure)),
-        }
-    }
+    tell_node(&folder, &mut report);
     tell_lost(&folder, &mut report);
     let (tell, told) = mpsc::channel();
     let seed = (folder.path().to_owned(), report, tell);
@@ -118,6 +108,30 @@ pub fn run(options: &command::Check) -> Result<()> {
         0 => Ok(()),
         1 => Err(Failure::new(Code::Failed, "1 damage found")),
         count => Err(Failure::new(Code::Failed, format!("{count} damages found"))),
+    }
+}
+
+/// Tells of who the node is and of its secret.
+pub(crate) fn tell_node(folder: &Folder, report: &mut Report) {
+    for name in ["identity", "keystore"] {
+        report.file_count += 1;
+        let file = format!("node/{name}");
+        match read_sealed(&folder.node(name)) {
+            // Each could stand in the other's place, sound as it is.
+            Ok(Some(_)) if name == "keystore" => {
+                if let Err(failure) = folder.pepper() {
+                    report.damages.push(Damage::file(file, failure));
+                }
+            }
+            Ok(Some(value)) if value.get("pepper").is_some() => {
+                report.damages.push(Damage::file(file, "it names no node and cluster"));
+            }
+            Ok(Some(_)) => {}
+            // It is made before anything else is.
+            Ok(None) if !folder.holds_any() => {}
+            Ok(None) => report.damages.push(Damage::file(file, "it is missing")),
+            Err(failure) => report.damages.push(Damage::file(file, failure)),
+        }
     }
 }
 

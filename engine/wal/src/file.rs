@@ -189,7 +189,8 @@ impl<E: Env> LogFile<E> {
         let opened = Self { file, path: path.clone(), number, id, len };
         if head[..HEAD_BYTES] != opened.head(shard) {
             return Err(corrupt(format!(
-                "its head is that of another shard, number or length than {shard:?}, {number}, {len}"
+                "its head is that of another shard's log, or of one with another number than {number} or another \
+                 length than {len} bytes"
             )));
         }
         Ok(opened)

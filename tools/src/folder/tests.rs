@@ -285,3 +285,27 @@ fn no_bit_of_identity_and_keystore_may_be_another() {
     std::fs::write(folder.node("keystore"), older).expect("written");
     assert_eq!(folder.pepper().expect("read"), [7; PEPPER_BYTES]);
 }
+
+/// `check` called a node sound that did not start.
+#[test]
+fn identity_and_keystore_are_told_where_they_are_exchanged() {
+    let temporary = Temporary::new("exchanged");
+    let folder = Folder::make(&temporary.0).expect("made");
+    let random = runtime::RuntimeRandom::new();
+    folder.identity(&random).expect("drawn");
+    folder.make_keystore(&random).expect("made");
+    let told = || {
+        let mut report = crate::check::Report::default();
+        crate::check::tell_node(&folder, &mut report);
+        report.damages.into_iter().map(|damage| damage.file).collect::<Vec<_>>()
+    };
+    assert!(told().is_empty());
+    let [identity, keystore] = ["identity", "keystore"].map(|name| folder.node(name));
+    let [own, secret] = [&identity, &keystore].map(|path| std::fs::read(path).expect("there"));
+    std::fs::write(&keystore, &own).expect("written");
+    assert_eq!(told(), ["node/keystore"]);
+    std::fs::write(&identity, &secret).expect("written");
+    assert_eq!(told(), ["node/identity", "node/keystore"]);
+    std::fs::write(&keystore, &secret).expect("written");
+    assert_eq!(told(), ["node/identity"]);
+}
