@@ -267,6 +267,43 @@ def suggestions(run):
     return spread(run, [search({"suggest": terms}), search({"suggest": phrase})] * 8)
 
 
+def documents_of_suggestions(run):
+    """Options with tags, and with the documents that they lead to: a search of a few kilobytes."""
+    wire = run.wire()
+    mapping = {"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"s": {"type": "completion"}, "t": {"type": "text"}, "f": {"enabled": False}}}}
+    assert wire.ask("PUT", "/offers", mapping).status == 200
+    long = "f" * 4_000
+    for start in range(0, 2_000, 200):
+        lines = (json.dumps({"index": {}}) + "\n" + json.dumps({"s": f"sugg {n}", "t": f"quick w{n}", "f": {"f": long}}) for n in range(start, start + 200))
+        assert wire.ask("POST", "/offers/_bulk", ("\n".join(lines) + "\n").encode()).status == 200
+    wire.ask("POST", "/offers/_refresh")
+    text = " ".join(f"w{n}" for n in range(200))
+    terms = {f"s{n}": {"text": text, "term": {"field": "t", "size": 1_000, "suggest_mode": "always", "min_word_length": 1}} for n in range(20)}
+    generator = {"field": "t", "suggest_mode": "always", "size": 100, "min_word_length": 1}
+    tagged = {"field": "t", "size": 1_000, "max_errors": 5, "confidence": 0, "direct_generator": [generator], "highlight": {"pre_tag": "p" * 5_000, "post_tag": "q" * 5_000}}
+    phrases = {f"s{n}": {"text": "w0x w1x w2x w3x w4x", "phrase": tagged} for n in range(20)}
+    completions = {f"s{n}": {"prefix": "sugg", "completion": {"field": "s", "size": 1_000}} for n in range(50)}
+    requests = [search({"size": 0, "suggest": asked}, "/offers/_search") for asked in (terms, phrases, completions)] * 2
+    found = spread(run, requests)
+    wire.ask("DELETE", "/offers")
+    return found
+
+
+def automata(run):
+    """Expressions that each become a large automaton, by the thousand, and over many indices."""
+    wire = run.wire()
+    for n in range(40):
+        wire.ask("PUT", f"/many{n}/_doc/1", {"k": "a"})
+    wire.ask("POST", "/_refresh")
+    expressions = [{"regexp": {"k": {"value": f"({'x' * 400}|{'y' * 390}{n:04d})*.*[a-f]{{1,50}}"}}} for n in range(2_000)]
+    long = [{"regexp": {"k": f"{n:03d}{'x' * 890}.*"}} for n in range(100)]
+    near = {"match": {"k": {"query": " ".join(f"handbook{n}" for n in range(200)), "fuzziness": "AUTO"}}}
+    requests = [search({"query": {"bool": {"should": expressions}}}, "/many0/_search"), search({"query": {"bool": {"should": long}}}, "/many*/_search"), search({"query": near}, "/many*/_search")] * 2
+    found = spread(run, requests, lanes=2)
+    wire.ask("DELETE", "/many*")
+    return found
+
+
 # What stays
 
 

@@ -70,6 +70,8 @@ def kinds(key, rng):
         "words near words": search({"query": {"match": {"text": {"query": words, "fuzziness": 2}}}}),
         "terms": search({"query": {"terms": {"n": list(range(20_000))}}}),
         "ranges": search({"query": {"bool": {"should": ranges}}}),
+        "many overlapping ranges": search({"size": 0, "timeout": "1s", "aggs": {"a": {"range": {"field": "n", "ranges": [{"from": 0}] * 20_000}}}}),
+        "ranges in ranges": search({"size": 0, "aggs": {"a": {"range": {"field": "n", "ranges": [{"from": 0}] * 2_000}, "aggs": {"b": {"range": {"field": "n", "ranges": [{"from": 0}] * 2_000}}}}}}),
         "spans": search({"query": {"span_near": {"clauses": spans, "slop": 50, "in_order": False}}}),
         "phrase": search({"query": {"match_phrase": {"text": {"query": words, "slop": 100}}}}),
         "more like this": search({"query": {"more_like_this": {"fields": ["text"], "like": [words], "min_term_freq": 1, "max_query_terms": 500}}}),
