@@ -115,6 +115,29 @@ fn where_memory_lacks_updates_bring_no_sources() {
     });
 }
 
+/// Ranges in ranges were cloned a million at a time where there was no document in them.
+#[test]
+fn buckets_that_are_there_without_documents_are_counted_before_they_are_made() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/e", r#"{"mappings":{"properties":{"n":{"type":"long"}}}}"#).await;
+        let ranges = |count: usize, below: &str| {
+            let ranges = vec![r#"{"from":0}"#; count].join(",");
+            format!(r#"{{"a":{{"range":{{"field":"n","ranges":[{ranges}]}}{below}}}}}"#)
+        };
+        let nested = |outer: usize, inner: usize| {
+            let below = format!(r#","aggs":{}"#, ranges(inner, ""));
+            format!(r#"{{"size":0,"aggs":{}}}"#, ranges(outer, &below))
+        };
+        let told = client.good("POST", "/e/_search", &nested(40, 30)).await;
+        let buckets = at(&told, &["aggregations", "a", "buckets"]).as_array().map(<[Value]>::len);
+        assert_eq!(buckets, Some(40));
+        let answer = client.call("POST", "/e/_search", &nested(300, 300)).await;
+        assert_eq!(answer.status, 400);
+        let text = answer.text();
+        assert!(text.contains("too_many_buckets_exception") && text.contains("[65536]"), "{text}");
+    });
+}
+
 /// The tags of a suggested phrase stood in each of its options, and documents in those of completions: a search of 3 KB
 /// took 2.6 gigabytes.
 #[test]

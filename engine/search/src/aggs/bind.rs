@@ -45,6 +45,7 @@ pub fn bind(aggs: &Aggs, binder: &mut Binder<'_>) -> Result<BoundAggs> {
     bound.filters = scope.filters;
     bound.scripts = scope.scripts;
     bound.buckets_max = binder.context.buckets_max;
+    empty::check(&bound.aggs, bound.buckets_max)?;
     Ok(bound)
 }
 

@@ -30,7 +30,7 @@ use super::metric::digest::{Digest, Hdr};
 use super::metric::distinct::Distinct;
 use super::metric::moments;
 use super::pages;
-use super::partial::{GeoBounds, Partial};
+use super::partial::GeoBounds;
 use super::read::{Numbers, Terms, Words};
 use super::rounding::Rounder;
 use super::source::{Column, Missing as Absent, Source};
@@ -359,9 +359,4 @@ fn metric(agg: &BoundAgg, source: &Source, place: &Place) -> AnyCollector {
         Metric::GeoCentroid => Box::new(Measure::new(numbers, format, Center::default())),
         _ => Box::new(Measure::new(numbers, format, moments::Moments::default())),
     }
-}
-
-/// What each of the aggregations finds without documents.
-pub fn empties(aggs: &[BoundAgg]) -> Vec<Partial> {
-    aggs.iter().map(empty::of).collect()
 }

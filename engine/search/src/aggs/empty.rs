@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::bind::empties;
 use super::bound::{BoundAgg, What};
 use super::bucket::keyed::Shape;
+use super::cut::too_many;
 use super::format::Format;
 use super::metric::digest::{Digest, Hdr};
 use super::metric::distinct::Distinct;
@@ -14,6 +15,7 @@ use super::metric::strings::Strings;
 use super::partial::{Bucket, GeoBounds, Key, KeyKind, Partial, TopHits};
 use super::source::Source;
 use super::spec::{Kind, Method, Metric};
+use crate::error::Result;
 
 /// Nothing found by `agg`.
 pub fn of(agg: &BoundAgg) -> Partial {
@@ -37,6 +39,27 @@ pub fn of(agg: &BoundAgg) -> Partial {
             Partial::Single(Box::new(Bucket { subs, ..Bucket::default() }))
         }
         _ => Partial::Buckets(Box::new(shape(agg).none_with(always(agg)))),
+    }
+}
+
+/// Refuses aggregations of which the buckets that are there without documents are more than `most`: an aggregation with
+/// ranges in ranges would clone them, a million at a time, before any limit of what was found.
+///
+/// # Errors
+/// There are too many.
+pub fn check(aggs: &[BoundAgg], most: usize) -> Result<()> {
+    match aggs.iter().all(|agg| count(agg) <= most) {
+        true => aggs.iter().try_for_each(|agg| check(&agg.subs, most)),
+        false => Err(too_many(most)),
+    }
+}
+
+/// How many buckets [`of`] makes.
+fn count(agg: &BoundAgg) -> usize {
+    let below = agg.subs.iter().map(count).fold(1, usize::saturating_add);
+    match agg.spec.kind.is_single() {
+        true => below,
+        false => below.saturating_mul(always(agg) as usize),
     }
 }
 

@@ -13,6 +13,7 @@ use env::leftovers;
 use super::bound::BoundAgg;
 use super::build::{self, Place};
 use super::collect::{Account, Around, Batch, Group, Multitudes, Scores};
+use super::empty;
 use super::joining::Joining;
 use super::partial::{Partial, Partials};
 use super::reduce;
@@ -229,8 +230,8 @@ impl Run {
         }
         let found = std::mem::take(&mut self.found);
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
-        let found = found.into_iter().zip(build::empties(aggs));
-        let found = found.map(|(found, empty)| found.unwrap_or(empty)).collect();
+        let found = found.into_iter().zip(aggs);
+        let found = found.map(|(found, agg)| found.unwrap_or_else(|| empty::of(agg))).collect();
         (Ok(Partial::leaving(found)), self.account.take_memory())
     }
 
