@@ -11,7 +11,7 @@
 
 use json::Value;
 
-use super::kept::{Compared, Exact, Kept};
+use super::kept::{self, Compared, Exact, Kept};
 use super::language::{Language, Texts};
 use super::quoted;
 use super::words::{AND, OR, list};
@@ -45,13 +45,11 @@ struct Where {
     language: Language,
     /// So deep.
     depth: usize,
-    /// Under a `must_not`: what is not found is let through.
-    negated: bool,
 }
 
 /// What a filter lets through, in words; `None` where words do not say it.
 pub fn in_words(language: Language, query: &Value, whole: Whole<'_>) -> Option<Told> {
-    match clause(query, whole, Where { language, depth: 0, negated: false })? {
+    match clause(query, whole, Where { language, depth: 0 })? {
         Clause::All => Some(Told::All),
         Clause::Words(words, _) => (words.len() <= BYTES_MAX).then_some(Told::Where(words)),
     }
@@ -103,7 +101,7 @@ fn only(value: &Value) -> Option<(&str, &Value)> {
 }
 
 fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
-    let Where { language, depth, negated } = at;
+    let Where { language, depth } = at;
     if depth > DEPTH_MAX {
         return None;
     }
@@ -119,7 +117,7 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                 None => value,
             };
             let kept = whole(field);
-            let is_told = kept.tells_of(Compared::Equal, value, negated);
+            let is_told = kept.tells_of(Compared::Equal, value);
             let value = scalar(language, value, kept)?;
             let name = name_told(language, field, is_told)?;
             let joint = if value == language.say(EMPTY) { Joint::Values } else { Joint::None };
@@ -132,20 +130,26 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                 return None;
             }
             let kept = whole(field);
-            let is_told = |value| kept.tells_of(Compared::Equal, value, negated);
+            let is_told = |value| kept.tells_of(Compared::Equal, value);
             let name = name_told(language, field, values.iter().all(is_told))?;
             let values = values.iter().map(|value| scalar(language, value, kept));
             let values: Vec<String> = values.collect::<Option<_>>()?;
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             let is_one = values.len() == 1 && values[0] != language.say(EMPTY);
             let joint = if is_one { Joint::None } else { Joint::Values };
-            let values = list(&values, language.say(OR));
+            // A comma would part values and their fractions.
+            let or = language.say(OR);
+            let values =
+                match values.iter().any(|value| !value.contains('„') && value.contains(',')) {
+                    true => values.join(&format!(" {or} ")),
+                    false => list(&values, or),
+                };
             Some(Clause::Words(format!("{name} {is} {values}"), joint))
         }
         "exists" => match only(body)? {
             ("field", field) => {
                 let field = field.as_str()?;
-                let name = name_told(language, field, whole(field).tells(negated))?;
+                let name = name_told(language, field, whole(field).tells())?;
                 let has = language.say(["has a value", "hat einen Wert"]);
                 Some(Clause::Words(format!("{name} {has}"), Joint::None))
             }
@@ -168,7 +172,7 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                     "lte" => (Compared::AtMost, ["at most", "höchstens"]),
                     _ => return None,
                 };
-                kept.tells_of(compared, value, negated).then_some(())?;
+                kept.tells_of(compared, value).then_some(())?;
                 told.push(format!("{} {}", language.say(word), scalar(language, value, kept)?));
             }
             let joint = match told.len() {
@@ -185,7 +189,7 @@ fn clause(query: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
     }
 }
 
-/// A `bool`: what must be, what must not be, and one of several.
+/// A `bool`: what must be, and one of several. Of what must not be nothing is told ([`super::kept`]).
 fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
     let mut told: Vec<(String, Joint)> = Vec::new();
     // What leaves nothing out needs no words; it counts as a clause all the same.
@@ -195,8 +199,7 @@ fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
             Some(clauses) => clauses,
             None => std::slice::from_ref(clauses),
         };
-        let negated = at.negated || occurrence == "must_not";
-        let below = Where { depth: at.depth + 1, negated, ..at };
+        let below = Where { depth: at.depth + 1, ..at };
         let clauses: Vec<Clause> =
             clauses.iter().map(|it| clause(it, whole, below)).collect::<Option<_>>()?;
         let is_empty = clauses.is_empty();
@@ -213,12 +216,6 @@ fn all(body: &Value, whole: Whole<'_>, at: Where) -> Option<Clause> {
                 is_required |= !is_empty;
                 is_any |= has_all;
                 told.extend(said);
-            }
-            // What keeps everything back is no filter that has words.
-            "must_not" if has_all => return None,
-            "must_not" => {
-                let not = at.language.say(["not", "nicht"]);
-                told.extend(said.iter().map(|(it, _)| (format!("{not} ({it})"), Joint::None)));
             }
             "should" if has_all => is_any = true,
             "should" => some = joined(at.language, said, Joint::Or),
@@ -242,9 +239,8 @@ fn name_told(language: Language, field: &str, is_told: bool) -> Option<String> {
     if is_told { name(language, field) } else { None }
 }
 
-/// A field as people know it: a keyword beside a text is the same to them.
-fn name(language: Language, field: &str) -> Option<String> {
-    let name = field.strip_suffix(".keyword").unwrap_or(field);
+/// A field, as it is called.
+fn name(language: Language, name: &str) -> Option<String> {
     quoted::is_plain_field(language, name).then(|| quoted::isolated(name).into_owned())
 }
 
@@ -259,8 +255,7 @@ fn scalar(language: Language, value: &Value, kept: Kept) -> Option<String> {
         }
         // A point parts thousands in German.
         Value::Number(_) if kept.values != Exact::Truth => {
-            let number = json::to_string(value);
-            Some(number.replace('.', language.say([".", ","])))
+            kept::shown_number(value, language.say(['.', ',']))
         }
         value => match (value.as_bool(), value.as_str()) {
             (Some(true), _) | (_, Some("true")) => Some(language.say(["yes", "ja"]).to_owned()),
@@ -275,15 +270,14 @@ mod tests {
     use super::*;
     use crate::pages::language::Language::{English, German};
 
-    /// A text, a keyword that leaves long ones out, whole numbers cut, one with a value for none, one that nothing
-    /// finds, one of yes and no, numbers; others are words.
+    /// A text, whole numbers cut, one with a value for none, one that nothing finds, one of yes and no, numbers; others
+    /// are words.
     fn kept(field: &str) -> Kept {
         match field {
             "lost" => Kept { is_found: false, ..Kept::WHOLE },
             "paid" => Kept { values: Exact::Truth, ..Kept::WHOLE },
-            "n" | "total" => Kept { values: Exact::Whole, ..Kept::WHOLE },
+            "a" | "b" | "c" | "n" | "total" => Kept { values: Exact::Double, ..Kept::WHOLE },
             "text" => Kept { values: Exact::No, ..Kept::WHOLE },
-            "short" => Kept { all: false, ..Kept::WHOLE },
             "cut" => Kept { values: Exact::Cut, ..Kept::WHOLE },
             "nulls" => Kept { stands_for_none: true, ..Kept::WHOLE },
             _ => Kept::WHOLE,
@@ -295,11 +289,11 @@ mod tests {
     #[test]
     fn what_is_not_kept_as_it_was_written_is_not_said() {
         let not = |query: &str| format!(r#"{{"bool":{{"must_not":{query}}}}}"#);
-        let (short, exists) = (r#"{"term":{"short":"a"}}"#, r#"{"exists":{"field":"short"}}"#);
-        assert_eq!(told(short).as_deref(), Some("short is “a”"));
-        assert_eq!(told(exists).as_deref(), Some("short has a value"));
-        assert_eq!((told(&not(short)), told(&not(exists))), (None, None));
-        assert_eq!(told(&not(&not(short))), None);
+        let (word, exists) = (r#"{"term":{"k":"a"}}"#, r#"{"exists":{"field":"k"}}"#);
+        assert_eq!(told(word).as_deref(), Some("k is “a”"));
+        assert_eq!(told(exists).as_deref(), Some("k has a value"));
+        assert_eq!((told(&not(word)), told(&not(exists))), (None, None));
+        assert_eq!(told(&not(&not(word))), None);
         for (bounds, is_said) in [
             (r#""gt":1"#, true),
             (r#""lt":-1"#, true),
@@ -348,27 +342,23 @@ mod tests {
     #[test]
     fn simple_filters_are_said_in_words() {
         for (query, expected) in [
-            (r#"{"term":{"customer.keyword":"acme"}}"#, "customer is “acme”"),
+            (r#"{"term":{"customer.keyword":"acme"}}"#, "customer.keyword is “acme”"),
             (r#"{"term":{"paid":{"value":true}}}"#, "paid is yes"),
             (r#"{"term":{"paid":"false"}}"#, "paid is no or empty"),
             (
                 r#"{"bool":{"filter":[{"terms":{"paid":[""]}},{"term":{"c":3}}]}}"#,
                 "(paid is no or empty) and c is 3",
             ),
-            (r#"{"terms":{"state":["new","sent",3]}}"#, "state is “new”, “sent” or 3"),
+            (r#"{"terms":{"state":["new","sent","late"]}}"#, "state is “new”, “sent” or “late”"),
             (r#"{"exists":{"field":"total"}}"#, "total has a value"),
             (r#"{"range":{"total":{"gte":10,"lt":20}}}"#, "total is at least 10 and below 20"),
             (
-                r#"{"bool":{"filter":[{"term":{"a":1}}],"must_not":{"term":{"b":2}},"should":{"term":{"c":3}}}}"#,
-                "a is 1 and not (b is 2)",
+                r#"{"bool":{"filter":[{"term":{"a":1}},{"term":{"b":2}}],"should":{"term":{"c":3}}}}"#,
+                "a is 1 and b is 2",
             ),
             (
                 r#"{"bool":{"should":[{"term":{"a":1}},{"bool":{"must":[{"term":{"b":2}},{"term":{"c":3}}]}}]}}"#,
                 "a is 1 or (b is 2 and c is 3)",
-            ),
-            (
-                r#"{"bool":{"must_not":[{"exists":{"field":"x"}}],"should":[{"term":{"a":1}},{"term":{"a":2}}]}}"#,
-                "not (x has a value) and (a is 1 or a is 2)",
             ),
         ] {
             assert_eq!(told(query).as_deref(), Some(expected), "{query}");
@@ -389,18 +379,9 @@ mod tests {
             (format!(r#"{{"bool":{{"filter":[{each},{c}]}}}}"#), "a is 1 and b is 2 and c is 3"),
             (format!(r#"{{"bool":{{"should":[{some},{c}]}}}}"#), "a is 1 or b is 2 or c is 3"),
             (format!(r#"{{"bool":{{"should":[{each},{c}]}}}}"#), "(a is 1 and b is 2) or c is 3"),
-            (format!(r#"{{"bool":{{"must_not":[{each}]}}}}"#), "not (a is 1 and b is 2)"),
-            (
-                format!(r#"{{"bool":{{"must_not":[{some},{c}]}}}}"#),
-                "not (a is 1 or b is 2) and not (c is 3)",
-            ),
             (
                 format!(r#"{{"bool":{{"filter":[{{"bool":{{"must":[{some}]}}}},{c}]}}}}"#),
                 "(a is 1 or b is 2) and c is 3",
-            ),
-            (
-                format!(r#"{{"bool":{{"must_not":{c},"should":[{a},{b}]}}}}"#),
-                "not (c is 3) and (a is 1 or b is 2)",
             ),
             (format!(r#"{{"bool":{{"filter":[{terms},{c}]}}}}"#), "(k is “x” or “y”) and c is 3"),
             (
@@ -411,7 +392,6 @@ mod tests {
             (format!(r#"{{"bool":{{"filter":[{any},{c}]}}}}"#), "c is 3"),
             (format!(r#"{{"bool":{{"filter":{any},"should":{c}}}}}"#), "all"),
             (format!(r#"{{"bool":{{"should":[{any},{c}]}}}}"#), "all"),
-            (format!(r#"{{"bool":{{"should":[{any},{a}],"must_not":{c}}}}}"#), "not (c is 3)"),
         ] {
             assert_eq!(told(&query).as_deref(), Some(expected), "{query}");
         }
@@ -469,9 +449,9 @@ mod tests {
     #[test]
     fn filters_are_said_in_german() {
         for (query, expected) in [
-            (r#"{"term":{"kunde.keyword":"acme"}}"#, "kunde ist „acme“"),
+            (r#"{"term":{"kunde.keyword":"acme"}}"#, "kunde.keyword ist „acme“"),
             (r#"{"term":{"paid":true}}"#, "paid ist ja"),
-            (r#"{"terms":{"k":["a","b",3]}}"#, "k ist „a“, „b“ oder 3"),
+            (r#"{"terms":{"k":["a","b","c"]}}"#, "k ist „a“, „b“ oder „c“"),
             (
                 r#"{"bool":{"filter":[{"terms":{"paid":[""]}},{"term":{"c":3}}]}}"#,
                 "(paid ist nein oder leer) und c ist 3",
@@ -485,10 +465,11 @@ mod tests {
                 "total ist größer als 10 und höchstens 20",
             ),
             (
-                r#"{"bool":{"must_not":[{"exists":{"field":"x"}}],"should":[{"term":{"a":1}},{"term":{"a":2}}]}}"#,
-                "nicht (x hat einen Wert) und (a ist 1 oder a ist 2)",
+                r#"{"bool":{"must":[{"exists":{"field":"x"}},{"bool":{"should":[{"term":{"a":1}},{"term":{"a":2}}]}}]}}"#,
+                "x hat einen Wert und (a ist 1 oder a ist 2)",
             ),
-            (r#"{"range":{"total":{"gte":1.000}}}"#, "total ist mindestens 1,000"),
+            (r#"{"range":{"total":{"gte":1.000}}}"#, "total ist mindestens 1"),
+            (r#"{"terms":{"total":[1.5,2.50,3]}}"#, "total ist 1,5 oder 2,5 oder 3"),
             (r#"{"match_all":{}}"#, "all"),
         ] {
             assert_eq!(told_in(German, query).as_deref(), Some(expected), "{query}");
@@ -509,7 +490,6 @@ mod tests {
             r#"{"term":{"Nicht":"a"}}"#,
             r#"{"exists":{"field":"oder"}}"#,
             r#"{"range":{"und":{"gte":"a"}}}"#,
-            r#"{"term":{"ist.keyword":"a"}}"#,
             r#"{"exists":{"field":"k hat einen Wert oder n"}}"#,
             r#"{"term":{"k":"a\u202eb"}}"#,
         ] {

@@ -417,7 +417,7 @@ mod tests {
         };
         let page = shown(r#"{"term":{"customer.keyword":"a<b"}}"#);
         assert!(page.contains("name=\"detail\" value=\"0\" checked"), "{page}");
-        assert!(page.contains("Only documents where customer is “a&lt;b”. "), "{page}");
+        assert!(page.contains("Only documents where customer.keyword is “a&lt;b”. "), "{page}");
         assert!(page.contains("Only the fields <code>id</code>, <code>total</code>. "), "{page}");
         assert!(page.contains("Of that only documents that you may see yourself."), "{page}");
         assert!(page.contains("will not get them: <code>salary</code>."), "{page}");

@@ -28,7 +28,7 @@ use super::marks;
 const CHARACTERS_MAX: usize = 64;
 
 /// Signs that a value in quotation marks may hold beside letters and digits.
-const SIGNS: &str = "-_.,:;/@+#&%*=!?|<>";
+const SIGNS: &str = "-_.,:;/@+#&%=!<>";
 
 /// A value between the quotation marks of a language.
 pub fn between(language: Language, value: &str) -> String {
@@ -43,7 +43,8 @@ const DOUBLE: [&[&str]; 2] = [&[], &[",,", "<<", ">>"]];
 /// Words that join others, compare, or turn what they say round.
 const ENGLISH_JOINTS: &[&str] = &[
     "and", "or", "not", "is", "has", "least", "most", "above", "below", "yes", "no", "none",
-    "nobody", "nothing", "empty", "but", "except",
+    "nobody", "nothing", "empty", "but", "except", "never", "neither", "under", "over", "less",
+    "more", "than", "else",
 ];
 const GERMAN_JOINTS: &[&str] = &[
     "und",
@@ -75,6 +76,17 @@ const GERMAN_JOINTS: &[&str] = &[
     "niemand",
     "gilt",
     "aber",
+    "nie",
+    "niemals",
+    "keinem",
+    "maximal",
+    "minimal",
+    "unter",
+    "über",
+    "bis",
+    "mehr",
+    "weniger",
+    "sonst",
 ];
 
 /// May a value stand in a sentence, between the quotation marks of this language?
@@ -104,7 +116,8 @@ pub fn is_plain_field(language: Language, name: &str) -> bool {
         && is_of_one_script(name)
         && name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
         && name.chars().all(is_fine)
-        && !is_joint(language, name)
+        && !name.split('.').any(str::is_empty)
+        && !name.split('-').any(|part| is_joint(language, part))
 }
 
 /// Is it a word that joins others, in whatever case and with whatever accents, or looks like one? Whoever reads German
@@ -193,7 +206,8 @@ fn is_calm(c: char) -> bool {
                 | '\u{a78b}'
                 | '\u{a78c}'
     );
-    c.is_alphanumeric()
+    // Digits of other scripts look like other digits of ours.
+    (c.is_alphabetic() || c.is_ascii_digit())
         && !is_combining_mark(c)
         && !is_unseen(c)
         && !is_quotation_mark
@@ -272,6 +286,8 @@ mod tests {
             "geheim\u{1d35}\u{1d35}",
             "geheim\u{5d9}\u{5d9} or k is \u{5d9}\u{5d9}intern",
             "g\u{435}heim",
+            "1\u{966}\u{966}",
+            "acme*",
         ] {
             for language in Language::ALL {
                 assert!(!is_plain_value(language, text), "{text:?}");

@@ -6,7 +6,7 @@ use super::account::{self, Changed, Given, Stolen};
 use super::apps::{self, App, Fields, Refused, Time};
 use super::consent::{self, Condition, Consent, Detail};
 use super::device::{self, Confirm, Done};
-use super::kept::Kept;
+use super::kept::{Exact, Kept};
 use super::language::Language;
 use super::layout::Person;
 use super::login::{self, Login, Trouble};
@@ -75,7 +75,7 @@ fn beyond(l: Language) -> Vec<String> {
 fn details(l: Language) -> Vec<Detail> {
     let query = |text: &str| {
         let query = json::parse(text.as_bytes()).expect("JSON");
-        Some(Condition::of(l, &query, &|_| Kept::WHOLE))
+        Some(Condition::of(l, &query, &|field| numbers(field)))
     };
     let whole = Detail {
         at: 0,
@@ -87,7 +87,7 @@ fn details(l: Language) -> Vec<Detail> {
         later: Vec::new(),
         weight: Weight::Reads,
     };
-    let range = r#"{"bool":{"must_not":{"exists":{"field":"QX9"}},"filter":[{"terms":{"QX9":["QX9","QX9b"]}},{"range":{"QX9":{"gt":"a","lte":"b"}}},{"range":{"QX9":{"gte":"a","lt":"b"}}}]}}"#;
+    let range = r#"{"bool":{"filter":[{"exists":{"field":"QX9"}},{"terms":{"QX9":["QX9","QX9b"]}},{"range":{"n":{"gt":1,"lte":2}}},{"range":{"n":{"gte":1.5,"lt":2}}}]}}"#;
     vec![
         Detail {
             condition: query(range),
@@ -102,6 +102,12 @@ fn details(l: Language) -> Vec<Detail> {
         Detail { condition: query(r#"{"match_all":{}}"#), ..whole.clone() },
         whole,
     ]
+}
+
+/// Of one field numbers, of others words.
+fn numbers(field: &str) -> Kept {
+    let values = if field == "n" { Exact::Double } else { Exact::Word };
+    Kept { values, ..Kept::WHOLE }
 }
 
 fn consents(l: Language) -> Vec<String> {

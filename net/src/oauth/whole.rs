@@ -61,10 +61,7 @@ impl Whole {
     /// How this field keeps values, wherever it is.
     pub fn kept(&self, field: &str) -> Kept {
         let all = self.mappings.iter().map(|mapping| kept(mapping, field));
-        let known = all.clone().flatten().reduce(Kept::and);
-        // Where a mapping has no such field a document may have it, and nothing finds it.
-        let is_everywhere = all.into_iter().all(|kept| kept.is_some());
-        known.map_or(Kept::UNKNOWN, |kept| Kept { all: kept.all && is_everywhere, ..kept })
+        all.flatten().reduce(Kept::and).unwrap_or(Kept::UNKNOWN)
     }
 }
 
@@ -74,16 +71,17 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
     let is_plain = !mapping.is_alias(name)
         && mapping.nested_of(name).is_none()
         && *field.path == *name
-        && mapping.field(name).is_some();
+        && mapping.field(name).is_some()
+        && !mapping.fields().any(|other| other.copy_to.iter().any(|to| **to == *name));
     if !is_plain {
         return Some(Kept::UNKNOWN);
     }
     let is_found = field.index || field.doc_values;
-    let kept = |values, all, stands_for_none| Kept { values, all, stands_for_none, is_found };
+    let kept = |values, stands_for_none| Kept { values, stands_for_none, is_found };
     Some(match &field.kind {
         Kind::Keyword(keyword) => {
             let values = if keyword.normalizer.is_none() { Exact::Word } else { Exact::No };
-            kept(values, keyword.ignore_above.is_none(), keyword.null_value.is_some())
+            kept(values, keyword.null_value.is_some())
         }
         Kind::Number(number) => {
             let values = match number.number {
@@ -95,35 +93,29 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
                 | NumberKind::Integer
                 | NumberKind::Short
                 | NumberKind::Byte
-                | NumberKind::UnsignedLong => {
-                    if number.coerce {
-                        Exact::Cut
-                    } else {
-                        Exact::Whole
-                    }
-                }
+                | NumberKind::UnsignedLong => Exact::Cut,
             };
-            kept(values, !number.ignore_malformed, number.null_value.is_some())
+            kept(values, number.null_value.is_some())
         }
-        Kind::Boolean(boolean) => {
-            kept(Exact::Truth, !boolean.ignore_malformed, boolean.null_value.is_some())
-        }
+        Kind::Boolean(boolean) => kept(Exact::Truth, boolean.null_value.is_some()),
         Kind::Date(date) => {
             // Bounds of `date_nanos` before 1970 are taken for 1970.
-            let is_told = !date.nanos && !is_finer(date.format.pattern());
+            let is_told = !date.nanos && is_read_as_it_looks(date.format.pattern());
             let values = if is_told { Exact::Moment } else { Exact::No };
-            kept(values, !date.ignore_malformed, date.null_value.is_some())
+            kept(values, date.null_value.is_some())
         }
-        Kind::Ip(ip) => kept(Exact::Address, !ip.ignore_malformed, ip.null_value.is_some()),
-        Kind::ConstantKeyword(_) => Kept { is_found: true, ..kept(Exact::Word, true, false) },
-        Kind::Text(_) => kept(Exact::No, true, false),
+        Kind::Ip(ip) => kept(Exact::Address, ip.null_value.is_some()),
+        Kind::ConstantKeyword(_) => Kept { is_found: true, ..kept(Exact::Word, false) },
+        Kind::Text(_) => kept(Exact::No, false),
         _ => Kept { is_found, ..Kept::UNKNOWN },
     })
 }
 
-/// Has a format of its own letters parts finer than a millisecond? Of those that have a name a point tells them.
-fn is_finer(pattern: &str) -> bool {
-    let is_own = |format: &&str| format.contains(|letter: char| letter.is_ascii_uppercase());
-    let own = pattern.split("||").filter(is_own);
-    own.into_iter().any(|format| format.contains("SSSS") || format.contains(['n', 'N', 'A']))
+/// Does a format take year, month and day in this order, and a number for no year only where it is none?
+fn is_read_as_it_looks(pattern: &str) -> bool {
+    const READ: &[&str] =
+        &["strict_date_optional_time", "date_optional_time", "strict_date", "date", "yyyy-MM-dd"];
+    let mut formats = pattern.split("||");
+    formats.next().is_some_and(|first| READ.contains(&first))
+        && formats.all(|other| other == "epoch_millis" || READ.contains(&other))
 }

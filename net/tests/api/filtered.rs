@@ -28,7 +28,11 @@ fn a_filter_is_told_as_it_filters() {
         for (query, fields_asked, expected) in [
             // A text that holds the word and more was read, where "customer is acme" was told.
             (r#"{"term":{"customer":"acme"}}"#, r#"["k"]"#, r#"{"term":{"customer":"acme"}}"#),
-            (r#"{"term":{"customer.keyword":"acme"}}"#, r#"["k"]"#, "where customer is “acme”"),
+            (
+                r#"{"term":{"customer.keyword":"acme"}}"#,
+                r#"["k"]"#,
+                "where customer.keyword is “acme”",
+            ),
             (r#"{"term":{"both":"acme"}}"#, r#"["k"]"#, r#"{"term":{"both":"acme"}}"#),
             (r#"{"term":{"nowhere":1}}"#, r#"["k"]"#, r#"{"term":{"nowhere":1}}"#),
             (
