@@ -116,51 +116,44 @@ pub(super) fn shown_number(value: &Value, point: char) -> Option<String> {
         Value::Number(_) => json::to_string(value),
         _ => return None,
     };
-    let number = value.as_f64().filter(|number| number.abs() < 1e15)?;
+    // Below no zero lies another one.
+    let is_plain =
+        |number: &f64| number.abs() < 1e15 && !(*number == 0.0 && number.is_sign_negative());
+    let number = value.as_f64().filter(is_plain)?;
     let digits = written.bytes().filter(u8::is_ascii_digit).count();
     let is_small = number != 0.0 && number.abs() < 1e-6;
     (digits <= 15 && !is_small && !written.contains(['e', 'E']))
         .then(|| number.to_string().replace('.', &point.to_string()))
 }
 
-/// Is a moment, with what was cut off it, on the same side of this one? Of a day, an hour or a second the whole
-/// of it is meant, so nothing lies between; a part of a second is one point, and what comes right after it
-/// counts as it.
+/// A day, of which the whole is meant, so that nothing lies between; or a moment of one to the second or its
+/// thousandths, as a bound on whose side what was cut off stays. Of a month alone Elasticsearch takes the first day for
+/// some bounds and the last for others, an hour with an offset looks like two, and of other numbers who reads does not
+/// know what they count; nor is arithmetic told, which moves a date away from what is read first.
 fn is_moment(compared: Compared, text: &str) -> bool {
-    let is_alike = matches!(compared, Compared::AtLeast | Compared::Below);
-    is_a_day(text) && ((is_alike && !is_finer(text)) || is_span(text))
+    match text.split_once('T') {
+        None => is_shaped(text, "0000-00-00"),
+        Some((date, time)) => {
+            let is_bound = matches!(compared, Compared::AtLeast | Compared::Below);
+            is_bound && is_shaped(date, "0000-00-00") && is_time(time)
+        }
+    }
 }
 
-/// A whole day, with a time of it or without: of a month alone Elasticsearch takes the first day for some bounds and the
-/// last for others, and of other numbers who reads does not know what they count. Nor is arithmetic told, which moves a
-/// date away from what is read first. What `now` begins is told with it.
-fn is_a_day(text: &str) -> bool {
-    let (date, time) = text.split_once('T').unwrap_or((text, ""));
-    let is_digit = |at: usize, byte: u8| matches!(at, 4 | 7) || byte.is_ascii_digit();
-    let is_date = date.len() == 10
-        && date.bytes().enumerate().all(|(at, byte)| is_digit(at, byte))
-        && [4, 7].iter().all(|at| date.as_bytes()[*at] == b'-');
-    (is_date && !time.contains(['/', '|'])) || text.starts_with("now")
+/// `10:30:00`, with up to thousandths, and with a zone or without.
+fn is_time(text: &str) -> bool {
+    let (time, zone) = text.split_at(text.find(['Z', '+', '-']).unwrap_or(text.len()));
+    let is_time = ["00:00:00", "00:00:00.0", "00:00:00.00", "00:00:00.000"];
+    is_time.iter().any(|shape| is_shaped(time, shape))
+        && (matches!(zone, "" | "Z")
+            || ["+00:00", "-00:00"].iter().any(|shape| is_shaped(zone, shape)))
 }
 
-/// May it be finer than a millisecond? Then what is cut off it brings in what comes before it.
-fn is_finer(text: &str) -> bool {
-    let Some((before, rest)) = text.split_once(['.', ',']) else { return false };
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    // Without a time of day before it, it is no part of a second.
-    !before.contains(':') || digits > 3 || rest[digits..].contains(['.', ','])
-}
-
-/// `2024-05`, `2024-05-01`, `2024-05-01T10:30`, with seconds and an offset or not: no fraction of a second, no
-/// arithmetic, no count of milliseconds.
-fn is_span(text: &str) -> bool {
-    let (date, time) = text.split_once('T').unwrap_or((text, ""));
-    // Without a month it may be a count.
-    let Some((year, rest)) = date.split_once('-') else { return false };
-    let is_date = year.len() == 4 && year.bytes().all(|it| it.is_ascii_digit());
-    is_date
-        && rest.bytes().all(|it| it.is_ascii_digit() || it == b'-')
-        && time.bytes().all(|it| it.is_ascii_digit() || b":+-Z".contains(&it))
+/// Is it like this, with any digits for its zeros?
+fn is_shaped(text: &str, shape: &str) -> bool {
+    let fits =
+        |(byte, like): (u8, u8)| if like == b'0' { byte.is_ascii_digit() } else { byte == like };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(fits)
 }
 
 #[cfg(test)]
@@ -179,12 +172,16 @@ mod tests {
             (Exact::Double, "900719925474099", all),
             (Exact::Double, "2.99999999999999999999", &[]),
             (Exact::Double, "1e3", &[]),
+            (Exact::Double, "-0.0", &[]),
             (Exact::Double, "9007199254740992", &[]),
             (Exact::Double, "\"1.234\"", &[]),
             (Exact::Double, "-1e300", &[]),
             (Exact::Moment, "\"2024-01-01\"", all),
             (Exact::Moment, "\"2024-01\"", &[]),
-            (Exact::Moment, "\"2024-01-01T10:00:00Z\"", all),
+            (Exact::Moment, "\"2024-01-01T10:00:00Z\"", &[AtLeast, Below]),
+            (Exact::Moment, "\"2024-01-01T10:00:00.5+02:00\"", &[AtLeast, Below]),
+            (Exact::Moment, "\"2024-01-01T10-11\"", &[]),
+            (Exact::Moment, "\"2024-01-01T10:00\"", &[]),
             (Exact::Moment, "\"2024-01-01T00:00:00.000Z\"", &[AtLeast, Below]),
             (Exact::Moment, "\"2024-01-01T00:00:00.0005Z\"", &[]),
             (Exact::Moment, "\"2024-01-01T00:00:00,000500+01:00\"", &[]),
@@ -197,7 +194,7 @@ mod tests {
             (Exact::Moment, "\"2024-01-01||+1d\"", &[]),
             (Exact::Moment, "\"01/03/2024\"", &[]),
             (Exact::Moment, "\"01-03-2024\"", &[]),
-            (Exact::Moment, "\"now-1d\"", &[AtLeast, Below]),
+            (Exact::Moment, "\"now-1d\"", &[]),
             (Exact::Moment, "\"2024\"", &[]),
             (Exact::Word, "\"a\"", &[Equal]),
             (Exact::Word, "\"5\"", &[Equal]),
@@ -216,6 +213,14 @@ mod tests {
                 let is_told = of(values).tells_of(compared, &json);
                 assert_eq!(is_told, told.contains(&compared), "{values:?} {compared:?} {value}");
             }
+        }
+    }
+
+    #[test]
+    fn numbers_have_one_shape() {
+        for (written, shown) in [("1.000", "1"), ("2.50", "2,5"), ("-7", "-7")] {
+            let number = json::parse(written.as_bytes()).expect("JSON");
+            assert_eq!(shown_number(&number, ',').as_deref(), Some(shown));
         }
     }
 

@@ -72,7 +72,7 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
         && mapping.nested_of(name).is_none()
         && *field.path == *name
         && mapping.field(name).is_some()
-        && !mapping.fields().any(|other| other.copy_to.iter().any(|to| **to == *name));
+        && !is_copied_to(mapping, name);
     if !is_plain {
         return Some(Kept::UNKNOWN);
     }
@@ -109,6 +109,14 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
         Kind::Text(_) => kept(Exact::No, false),
         _ => Kept { is_found, ..Kept::UNKNOWN },
     })
+}
+
+/// Do values of other fields go into it, or into the one whose multi-field it is?
+fn is_copied_to(mapping: &Mapping, name: &str) -> bool {
+    let is_it = |target: &str| {
+        name.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    mapping.fields().any(|other| other.copy_to.iter().any(|target| is_it(target)))
 }
 
 /// Does a format take year, month and day in this order, and a number for no year only where it is none?

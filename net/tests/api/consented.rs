@@ -541,7 +541,7 @@ fn a_filter_is_told_in_words_where_they_are_true() {
         client.authorize(Some(&basic("elastic", "secret")));
         let lost = json!({"type": "keyword", "index": false, "doc_values": false});
         let mapping = json!({"mappings": {"properties": {"kn": lost, "k": {"type": "keyword"},
-            "kc": {"type": "keyword"}, "kf": {"type": "keyword", "copy_to": "kc"},
+            "kc": {"type": "keyword", "fields": {"sub": {"type": "keyword"}}}, "kf": {"type": "keyword", "copy_to": "kc"},
             "b": {"type": "boolean"}, "d": {"type": "date"}, "du": {"type": "double"},
             "dn": {"type": "date_nanos"}, "df": {"type": "date", "format": "yyyyMMddHHmmssSSSSSS"},
             "dd": {"type": "date", "format": "yyyy-MM-dd"}, "o": {"properties": {"k": {"type": "keyword"}}},
@@ -568,6 +568,7 @@ fn a_filter_is_told_in_words_where_they_are_true() {
             (json!({"range": {"k": {"lte": "EUR 5"}}}), None),
             (json!({"range": {"du": {"gte": "1.234"}}}), None),
             (json!({"term": {"kc": "acme"}}), None),
+            (json!({"term": {"kc.sub": "acme"}}), None),
             (json!({"exists": {"field": "k"}}), Some("k has a value")),
             (json!({"exists": {"field": "kv"}}), None),
             (json!({"exists": {"field": "kl"}}), None),
