@@ -105,7 +105,6 @@ fn kept(mapping: &Mapping, name: &str) -> Option<Kept> {
             kept(values, date.null_value.is_some())
         }
         Kind::Ip(ip) => kept(Exact::Address, ip.null_value.is_some()),
-        Kind::ConstantKeyword(_) => Kept { is_found: true, ..kept(Exact::Word, false) },
         Kind::Text(_) => kept(Exact::No, false),
         _ => Kept { is_found, ..Kept::UNKNOWN },
     })
