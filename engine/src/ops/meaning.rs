@@ -5,12 +5,13 @@
 //! the hits are read.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base::ShardId;
 use base::hash::{Map, Set};
 use cluster::Index;
+use env::budget::Lease;
 use env::leftovers::Leaving;
 use env::{Clock, Env, Spawn};
 use mapping::analysis::effort::{Exhausted, within};
@@ -122,8 +123,14 @@ struct Spent {
 }
 
 impl Spent {
-    fn new() -> Self {
-        Self { steps: effort::STEPS_MAX, automata: Arc::default() }
+    /// Nothing yet; automata are paid for as they are made, until they are counted with what each index made.
+    fn new(lease: &Lease) -> Self {
+        let (lease, taken) = (lease.clone(), Mutex::new(None));
+        let pay = move |bytes| {
+            let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+            lease.add_leaving(&mut taken, bytes)
+        };
+        Self { steps: effort::STEPS_MAX, automata: Arc::new(Automata::paid_by(pay)) }
     }
 }
 
@@ -299,7 +306,7 @@ impl<E: Env> Core<E> {
         let boosts = self.boosts(gate, action, request).await?;
         let targets: Vec<Target> = Vec::with_capacity(held.len());
         // What its texts may cost, in all indices together.
-        let mut spent = Spent::new();
+        let mut spent = Spent::new(&self.lease);
         let mut targets = Leaving::known(targets, request.is_large(held.len()));
         let of_indices = || held.chunk_by(|a, b| a.index == b.index);
         let mut all_limits = Vec::new();
@@ -378,7 +385,7 @@ impl<E: Env> Core<E> {
         limits: &Limits,
     ) -> Result<Meaning> {
         let sight = Sight { found: filter, seen: None, veiled: false };
-        let mut spent = Spent::new();
+        let mut spent = Spent::new(&self.lease);
         // Scores are told of the whole search alone, which knows its indices' boosts.
         Box::pin(self.bind_away((index, 1.0), request, sight, (limits, limits), &mut spent)).await
     }
@@ -453,6 +460,9 @@ impl<E: Env> Core<E> {
             }
             Err(Exhausted) => {
                 spent.steps = 0;
+                if let Some(bytes) = spent.automata.lacks() {
+                    return Err(self.no_memory("automata", bytes));
+                }
                 Err(effort::too_costly(effort::STEPS_MAX))
             }
         }
