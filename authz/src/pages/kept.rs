@@ -7,6 +7,8 @@
 //! Nothing is told of what must not be: a document passes for one without a value wherever the index does not know of
 //! it, and mappings change under documents that were written before.
 
+use std::net::IpAddr;
+
 use json::Value;
 
 /// How a field keeps values.
@@ -83,7 +85,9 @@ impl Kept {
             Exact::No => false,
             // `1000` lies below `5` here, and `1.50` is another word than `1.5`.
             Exact::Word => is_equal && value.as_str().is_some(),
-            Exact::Address => is_equal && value.as_str().is_some_and(|text| !text.contains('/')),
+            Exact::Address => {
+                is_equal && value.as_str().is_some_and(|text| text.parse::<IpAddr>().is_ok())
+            }
             Exact::Cut => is_cut_alike(compared, value),
             Exact::Double => is_double(value),
             Exact::Moment => value.as_str().is_some_and(|text| is_moment(compared, text)),
@@ -202,6 +206,8 @@ mod tests {
             (Exact::Word, "true", &[]),
             (Exact::Address, "\"10.0.0.1\"", &[Equal]),
             (Exact::Address, "\"10.0.0.0/8\"", &[]),
+            (Exact::Address, "\"10.8\"", &[]),
+            (Exact::Address, "\"10.0.0.0-10.0.0.9\"", &[]),
             (Exact::Cut, "10", &[Above, AtLeast, Below]),
             (Exact::Cut, "1.5", &[]),
             (Exact::Cut, "\"10\"", &[]),
