@@ -401,10 +401,10 @@ mod tests {
     #[test]
     fn what_could_be_taken_for_our_words_is_not_said() {
         for query in [
-            r#"{"bool":{"must_not":{"term":{"k":"zzz”) and (k is “a"}}}}"#,
-            r#"{"bool":{"must_not":{"terms":{"k":["zzz","y”) and (k is “a"]}}}}"#,
-            r#"{"bool":{"must_not":{"term":{"a”) and (customer":"x"}}}}"#,
-            r#"{"range":{"k":{"gte":"a”) or (k is “b"}}}"#,
+            r#"{"term":{"k":"zzz”) and (k is “a"}}"#,
+            r#"{"terms":{"k":["zzz","y”) and (k is “a"]}}"#,
+            r#"{"term":{"a”) and (customer":"x"}}"#,
+            r#"{"term":{"k":"a”) or (k is “b"}}"#,
             r#"{"exists":{"field":"k has a value or n"}}"#,
             r#"{"exists":{"field":".keyword"}}"#,
             r#"{"term":{"k":"a\u202eb"}}"#,
@@ -481,15 +481,15 @@ mod tests {
     #[test]
     fn what_could_be_taken_for_our_words_is_not_said_in_german() {
         for query in [
-            r#"{"bool":{"must_not":{"term":{"k":"zzz“) und (k ist „a"}}}}"#,
-            r#"{"bool":{"must_not":{"terms":{"k":["zzz","y“) und (k ist „a"]}}}}"#,
-            r#"{"range":{"k":{"gte":"a“ oder k ist „b"}}}"#,
+            r#"{"term":{"k":"zzz“) und (k ist „a"}}"#,
+            r#"{"terms":{"k":["zzz","y“) und (k ist „a"]}}"#,
+            r#"{"term":{"k":"a“ oder k ist „b"}}"#,
             r#"{"term":{"k":"a<< oder k ist >>b"}}"#,
             r#"{"term":{"k":"a, oder k ist ,,b"}}"#,
             r#"{"term":{"nicht":"a"}}"#,
             r#"{"term":{"Nicht":"a"}}"#,
             r#"{"exists":{"field":"oder"}}"#,
-            r#"{"range":{"und":{"gte":"a"}}}"#,
+            r#"{"term":{"und":"a"}}"#,
             r#"{"exists":{"field":"k hat einen Wert oder n"}}"#,
             r#"{"term":{"k":"a\u202eb"}}"#,
         ] {

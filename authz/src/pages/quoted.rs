@@ -12,6 +12,7 @@
 //!    5.2, "highly restrictive"): no letter stands in for another one that looks like it.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use json::Value;
 use unicode_normalization::UnicodeNormalization as _;
@@ -110,11 +111,11 @@ pub fn is_plain_value(language: Language, text: &str) -> bool {
 /// May a field stand in a sentence of this language, as a word among others?
 pub fn is_plain_field(language: Language, name: &str) -> bool {
     let is_fine = |c: char| is_calm(c) || is_mark(c) || "_.-@".contains(c);
-    // A number would be compared with.
-    name.contains(char::is_alphabetic)
+    // A number would be compared with; what is long is not looked at.
+    name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
+        && name.contains(char::is_alphabetic)
         && has_calm_marks(name)
         && is_of_one_script(name)
-        && name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
         && name.chars().all(is_fine)
         && !name.split('.').any(str::is_empty)
         && !name.split(['-', '_', '.']).any(|part| is_joint(language, part))
@@ -123,13 +124,18 @@ pub fn is_plain_field(language: Language, name: &str) -> bool {
 /// Is it a word that joins others, in whatever case and with whatever accents, or looks like one? Whoever reads German
 /// knows the English ones.
 fn is_joint(language: Language, name: &str) -> bool {
-    let seen = |word: &str| {
-        let bare: String = word.nfkd().filter(|c| !is_combining_mark(*c)).collect();
-        skeleton(&bare.to_lowercase()).collect::<String>().to_lowercase()
-    };
+    static JOINTS: LazyLock<[Vec<String>; 2]> = LazyLock::new(|| {
+        [ENGLISH_JOINTS, GERMAN_JOINTS].map(|joints| joints.iter().map(|it| seen(it)).collect())
+    });
+    let [english, german] = &*JOINTS;
     let name = seen(name);
-    let german = language.say([&[][..], GERMAN_JOINTS]);
-    ENGLISH_JOINTS.iter().chain(german).any(|joint| seen(joint) == name)
+    english.contains(&name) || (language == Language::German && german.contains(&name))
+}
+
+/// A word as the eye takes it: no case, no accents, letters that look alike made one.
+fn seen(word: &str) -> String {
+    let bare: String = word.nfkd().filter(|c| !is_combining_mark(*c)).collect();
+    skeleton(&bare.to_lowercase()).collect::<String>().to_lowercase()
 }
 
 /// Are its letters of one script, or of several that are written together?

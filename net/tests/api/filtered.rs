@@ -57,14 +57,14 @@ fn a_filter_is_told_as_it_filters() {
             (r#"{"term":{"f":16777216}}"#, r#"["k"]"#, r#"{"term":{"f":16777216}}"#),
             (r#"{"term":{"none":"acme"}}"#, r#"["k"]"#, r#"{"term":{"none":"acme"}}"#),
             (
-                r#"{"bool":{"must_not":{"term":{"k":"zzz”) and (k is “a"}}}}"#,
+                r#"{"term":{"k":"zzz”) and (k is “a"}}"#,
                 r#"["k"]"#,
-                r#"{"bool":{"must_not":{"term":{"k":"zzz\u201d) and (k is \u201ca"}}}}"#,
+                r#"{"term":{"k":"zzz\u201d) and (k is \u201ca"}}"#,
             ),
             (
-                r#"{"bool":{"must_not":{"term":{"a”) and (customer":"x"}}}}"#,
+                r#"{"term":{"a”) and (customer":"x"}}"#,
                 r#"["k"]"#,
-                r#"{"bool":{"must_not":{"term":{"a\u201d) and (customer":"x"}}}}"#,
+                r#"{"term":{"a\u201d) and (customer":"x"}}"#,
             ),
             (r#"{"term":{"k":"a\u202eb"}}"#, r#"["k"]"#, r#"{"term":{"k":"a\u202eb"}}"#),
             (
