@@ -87,7 +87,7 @@ pub fn run(options: &command::Check) -> Result<()> {
     let folder = Folder::at(&data_folder(&sources)).map_err(unable)?;
     // A node without security never made any.
     let lost = security(&sources).map_err(unable)? && folder.is_lost(Part::Authz).unwrap_or(true);
-    let _lock = folder.lock().map_err(unable)?;
+    let _lock = folder.lock_to_read().map_err(unable)?;
     let mut report = Report::default();
     tell_node(&folder, &mut report);
     tell_lost(&folder, &mut report);

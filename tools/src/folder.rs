@@ -63,10 +63,17 @@ pub struct Identity {
 #[derive(Debug)]
 pub struct Lock {
     #[expect(dead_code, reason = "held, never read")]
-    file: File,
+    file: Option<File>,
     /// The folder itself: its file may be removed, or made anew, by anybody who tidies up.
     #[expect(dead_code, reason = "held, never read")]
     folder: Option<File>,
+}
+
+/// A file system that takes no lock file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    Refused,
+    Borne,
 }
 
 impl Folder {
@@ -115,6 +122,16 @@ impl Folder {
 
     /// Keeps every other process out, or says which one is in.
     pub fn lock(&self) -> Result<Lock> {
+        self.lock_for(Lack::Refused)
+    }
+
+    /// As [`Folder::lock`], for who only reads: also where nothing can be written, as on a disk that was
+    /// mounted so to save what is on it.
+    pub fn lock_to_read(&self) -> Result<Lock> {
+        self.lock_for(Lack::Borne)
+    }
+
+    fn lock_for(&self, unwritable: Lack) -> Result<Lock> {
         let path = self.node("lock");
         if !self.path.join("node").is_dir() && self.holds_any() {
             return Err(Failure::new(
@@ -136,9 +153,13 @@ impl Folder {
             ),
             _ => Failure::file("locking", &path, error),
         };
-        let mut file = open_lock(&path).map_err(|error| failed(&error))?;
+        let mut file = match (open_lock(&path), unwritable) {
+            (Ok(file), _) => Some(file),
+            (Err(error), Lack::Borne) if error.kind() == ErrorKind::ReadOnlyFilesystem => None,
+            (Err(error), _) => return Err(failed(&error)),
+        };
         let folder = File::open(&self.path).map_err(|error| failed(&error))?;
-        let taken = match file.try_lock() {
+        let taken = match file.as_ref().map_or(Ok(()), File::try_lock) {
             // A file system without locks of folders has those of files at least.
             Ok(()) => match folder.try_lock() {
                 Ok(()) => Ok(Some(folder)),
@@ -151,8 +172,9 @@ impl Folder {
             Ok(folder) => folder,
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                let by = match file.read_to_string(&mut holder) {
-                    Ok(_) if !holder.trim().is_empty() => format!(" {}", holder.trim()),
+                let read = file.as_mut().map(|file| file.read_to_string(&mut holder));
+                let by = match read {
+                    Some(Ok(_)) if !holder.trim().is_empty() => format!(" {}", holder.trim()),
                     _ => String::new(),
                 };
                 return Err(Failure::new(
@@ -166,8 +188,10 @@ impl Folder {
             }
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
         };
-        let written = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
-        written.map_err(|error| failed(&error))?;
+        if let Some(file) = &mut file {
+            let written = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            written.map_err(|error| failed(&error))?;
+        }
         Ok(Lock { file, folder })
     }
 
@@ -180,7 +204,7 @@ impl Folder {
         let begun = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Lock { file, folder: None }),
+                Ok(()) => return Ok(Lock { file: Some(file), folder: None }),
                 Err(TryLockError::WouldBlock) if begun.elapsed() < wait => std::thread::sleep(LOOK),
                 Err(TryLockError::WouldBlock) => {
                     let sentence = format!(

@@ -473,6 +473,48 @@ fn check_finds_a_flipped_byte_and_changes_nothing() {
     assert_eq!(files(Path::new(data)), before, "nothing was renamed or removed");
 }
 
+/// A disk that was mounted so that nothing changes on it could not be checked, as no lock was written there.
+/// Where no file system can be mounted this says so, and tries nothing.
+#[test]
+fn check_reads_where_nothing_can_be_written() {
+    let folder = Folder::new("read-only");
+    let node = Node::start(&folder, &["-E", "xpack.security.enabled=false"]);
+    assert_eq!(node.ask(Method::Put, "/books/_doc/1", "", r#"{"title":"Solaris"}"#).status, 201);
+    node.stop();
+    let data = folder.data();
+    std::fs::remove_file(data.join("node/lock")).expect("left by the node");
+    let mounted = |then: &str| {
+        let (program, data) = (env!("CARGO_BIN_EXE_corelode"), data.display());
+        let script = format!(
+            "mount --bind {data} {data} && mount -o remount,bind,ro {data} && echo mounted && exec {program} {then} --data {data}"
+        );
+        let made = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
+        made.ok().filter(|output| output.stdout.starts_with(b"mounted"))
+    };
+    let Some(checked) = mounted("check") else {
+        return eprintln!("nothing can be mounted here: not tried");
+    };
+    assert_eq!(code(&checked), 0, "{}{}", text(&checked.stdout), text(&checked.stderr));
+    assert!(text(&checked.stdout).contains("sound: 1 shard"), "{}", text(&checked.stdout));
+    let served = mounted("serve").expect("as before");
+    assert_eq!(code(&served), 1, "a node has to write");
+    assert!(text(&served.stderr).contains("Read-only"), "{}", text(&served.stderr));
+}
+
+/// Whoever removed the data folder of a running node was told 201 for what no start would find.
+#[test]
+fn nothing_is_acknowledged_into_a_log_that_was_removed() {
+    let folder = Folder::new("removed");
+    let mut node = Node::start(&folder, &["-E", "xpack.security.enabled=false"]);
+    let put = |node: &Node| node.ask(Method::Put, "/books/_doc/1", "", r#"{"title":"Solaris"}"#);
+    assert_eq!(put(&node).status, 201);
+    std::fs::remove_dir_all(folder.data().join("indices")).expect("its folder is there");
+    let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| put(&node).status));
+    assert!(answer.is_err() || answer.is_ok_and(|status| status >= 500));
+    assert_eq!(node.child.wait().expect("ends").code(), Some(74));
+    assert!(read(&node.log).contains("was removed while it was written"));
+}
+
 /// Users that were never there were called lost.
 #[test]
 fn check_misses_users_only_where_there_were_some() {

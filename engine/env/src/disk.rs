@@ -31,6 +31,11 @@ pub trait Disk: Clone + 'static {
     /// Opens a file for reading and writing past the page cache.
     async fn open(&self, path: &Path) -> Result<Self::File>;
 
+    /// As [`Disk::open`], for reading alone: also where nothing can be written.
+    async fn open_to_read(&self, path: &Path) -> Result<Self::File> {
+        self.open(path).await
+    }
+
     /// The whole file as shared bytes that may be backed by a memory map. The file must not change
     /// any more; it may be removed while the bytes live.
     async fn map(&self, path: &Path) -> Result<Bytes>;
@@ -108,4 +113,10 @@ pub trait File: 'static {
 
     /// Current length in bytes.
     async fn len(&self) -> Result<u64>;
+
+    /// Has the file a name still? One that has none goes with the process, whatever of it was synced. What
+    /// cannot be asked has one, and so has each file of a disk that nobody else reaches.
+    fn is_linked(&self) -> bool {
+        true
+    }
 }

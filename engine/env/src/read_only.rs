@@ -37,7 +37,7 @@ impl<D: Disk> Disk for ReadOnlyDisk<D> {
     }
 
     async fn open(&self, path: &Path) -> Result<D::File> {
-        self.0.open(path).await
+        self.0.open_to_read(path).await
     }
 
     async fn map(&self, path: &Path) -> Result<Bytes> {

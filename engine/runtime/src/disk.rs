@@ -111,19 +111,17 @@ impl RuntimeDisk {
         Ok(())
     }
 
-    async fn dma_open(&self, path: &Path, new: bool) -> Result<RuntimeFile> {
-        let what = if new { "creating" } else { "opening" };
-        if !new {
+    async fn dma_open(&self, path: &Path, way: Way) -> Result<RuntimeFile> {
+        let what = if way == Way::New { "creating" } else { "opening" };
+        if way != Way::New {
             self.call(what, path, be_file).await?;
         }
         match self.meet(folder_of(path)).await {
-            // A full disk must not keep the log from being read: its first block is a real one,
-            // so glommio judges by that as well as it can.
-            Err(error) if error.kind == ErrorKind::NoSpace && !new => log::debug!("{error}"),
+            Err(error) if way.bears(error.kind) => log::debug!("{error}"),
             met => met?,
         }
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(new).mode(0o600);
+        options.read(true).write(way != Way::Read).create_new(way == Way::New).mode(0o600);
         let file = options.dma_open(path).await.map_err(|error| told(error, what, path))?;
         if file.alignment() > ALIGNMENT {
             let unit = file.alignment();
@@ -134,6 +132,29 @@ impl RuntimeDisk {
         }
         let (files, syncs) = (self.files.clone(), Arc::clone(&self.syncs));
         Ok(RuntimeFile { file, path: path.to_owned(), files, syncs })
+    }
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// It is made, read and written.
+    New,
+    /// It is there, and is read and written.
+    Change,
+    /// It is there, and is read.
+    Read,
+}
+
+impl Way {
+    /// May this keep the disk from being judged by an empty file? A disk that takes none must not keep the log
+    /// from being read: its first block is a real one, so glommio judges by that as well as it can.
+    fn bears(self, unjudged: ErrorKind) -> bool {
+        match self {
+            Self::New => false,
+            Self::Change => unjudged == ErrorKind::NoSpace,
+            Self::Read => matches!(unjudged, ErrorKind::NoSpace | ErrorKind::Denied),
+        }
     }
 }
 
@@ -240,11 +261,15 @@ impl Disk for RuntimeDisk {
     type File = RuntimeFile;
 
     async fn create(&self, path: &Path) -> Result<RuntimeFile> {
-        self.dma_open(path, true).await
+        self.dma_open(path, Way::New).await
     }
 
     async fn open(&self, path: &Path) -> Result<RuntimeFile> {
-        self.dma_open(path, false).await
+        self.dma_open(path, Way::Change).await
+    }
+
+    async fn open_to_read(&self, path: &Path) -> Result<RuntimeFile> {
+        self.dma_open(path, Way::Read).await
     }
 
     async fn map(&self, path: &Path) -> Result<Bytes> {
@@ -435,5 +460,10 @@ impl File for RuntimeFile {
         let asked = move || StdFile::from(file).metadata().map(|meta| meta.len());
         let len = self.files.run("asking the size", asked).await?;
         len.map_err(|error| failed(&error, "asking the size of", &self.path))
+    }
+
+    fn is_linked(&self) -> bool {
+        // The inode of an open file is in memory: this waits for no disk.
+        system::link_count(self.file.as_raw_fd()).is_none_or(|count| count > 0)
     }
 }

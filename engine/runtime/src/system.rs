@@ -74,6 +74,18 @@ pub fn has_received(fd: RawFd) -> bool {
     unsafe { libc::recv(fd, (&raw mut first).cast(), 1, flags) == 1 }
 }
 
+/// How many names the open file `fd` has; nothing where that cannot be asked.
+pub fn link_count(fd: RawFd) -> Option<u64> {
+    let mut asked = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: `asked` has the size that the call fills; a wrong descriptor is an error. All-zero bytes are a
+    // valid `stat`.
+    let asked = unsafe {
+        checked(libc::fstat(fd, asked.as_mut_ptr())).ok()?;
+        asked.assume_init()
+    };
+    Some(asked.st_nlink)
+}
+
 /// A second descriptor of the open file `fd`, closed on exec.
 pub fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: the caller's file object keeps `fd` open while it lends it; only borrowed here.

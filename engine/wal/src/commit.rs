@@ -228,7 +228,15 @@ async fn put<E: Env>(
     file.file.sync_data().await.map_err(|error| match error.kind {
         env::ErrorKind::NoSpace => env::Error::new(env::ErrorKind::Io, error.message),
         _ => error,
-    })
+    })?;
+    // Somebody took the file away under us: the sync has kept what no start will find.
+    match file.file.is_linked() {
+        true => Ok(()),
+        false => {
+            let what = format!("{} was removed while it was written", file.path.display());
+            Err(env::Error::new(env::ErrorKind::NotFound, what))
+        }
+    }
 }
 
 type Sleep = Pin<Box<dyn Future<Output = ()>>>;
