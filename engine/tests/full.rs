@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use common::config;
 use engine::ops::IndicesOptions;
+use engine::ops::cluster_settings::NewClusterSettings;
 use engine::ops::index_settings::{NewSettings, SettingsChange};
 use engine::{Config, Core, Everything, Result, start_all};
 use env::{Clock, Env};
@@ -106,6 +107,58 @@ fn indices_are_deleted_on_a_disk_that_other_changes_have_filled() {
     fn sim_keeps_back(sim: &Sim) -> bool {
         sim.bytes("/data/cluster/reserve").is_some_and(|bytes| bytes.len() == 2 << 20)
     }
+}
+
+/// It stood for half a minute, as what somebody set by hand, where the first attempt to take it back came before the
+/// log had looked for room again.
+#[test]
+fn the_block_of_the_flood_stage_goes_within_five_seconds() {
+    let mut late = 0;
+    for moment in 0..20 {
+        let sim = Sim::new(9);
+        let (env, machine) = (sim.env(), &sim);
+        late += sim.run(async move {
+            let cores = start(&env).await;
+            let core = &cores[0];
+            core.create_index(&Everything, "i1", &json!({})).await.expect("there is room");
+            let watermark = "cluster.routing.allocation.disk.watermark";
+            let marks = format!(
+                r#"{{"{watermark}.low":"30mb","{watermark}.high":"20mb","{watermark}.flood_stage":"10mb"}}"#
+            );
+            let marks = json::parse(marks.as_bytes()).expect("JSON");
+            let marks = NewClusterSettings::read(marks, json::Value::Null).expect("settings");
+            core.put_cluster_settings(&Everything, marks).await.expect("there is room");
+            env.clock().sleep(Duration::from_secs(70)).await;
+            machine.set_free_bytes(0);
+            env.clock().sleep(Duration::from_secs(3)).await;
+            assert_eq!(core.blocked_for_room(), 1);
+            // The log is filled up to what is kept back.
+            for number in 0.. {
+                if put_script(core, number).await.is_err() {
+                    break;
+                }
+                assert!(number < 200, "the disk is full");
+            }
+            // And with it the part of that which blocks may have.
+            for number in 0.. {
+                let set = json!({"cluster.blocks.read_only": (number % 2 == 0)});
+                let set = NewClusterSettings::read(set, json::Value::Null).expect("a setting");
+                if core.put_cluster_settings(&Everything, set).await.is_err() {
+                    break;
+                }
+                assert!(number < 200, "the disk is full");
+            }
+            // Somebody goes on asking, so the log has looked just now, whenever that is.
+            for _ in 0..moment {
+                assert!(put_script(core, 0).await.is_err());
+                env.clock().sleep(Duration::from_millis(100)).await;
+            }
+            machine.set_free_bytes(1 << 30);
+            env.clock().sleep(Duration::from_secs(5)).await;
+            core.blocked_for_room()
+        });
+    }
+    assert_eq!(late, 0, "blocks that stand still");
 }
 
 /// A node that starts on a full disk where nothing could be kept back refuses what may wait, and deletes.

@@ -52,6 +52,8 @@ def kinds(key, rng):
         "hits by columns": search(page | {"docvalue_fields": ["n", "tag", "at"]}),
         "hits far behind": search({"from": 9_000, "size": 1_000, "query": match}),
         "highlight": search({"size": 1_000, "query": match, "highlight": {"fields": {"text": {}}}}),
+        "plain highlighter": search({"size": 2, "query": {"match_phrase": {"text": {"query": " ".join(WORDS[:2]), "slop": 100_000}}}, "highlight": {
+            "type": "plain", "fields": {"text": {"number_of_fragments": 0}}}}, "long"),
         "explain": search({"size": 500, "query": match, "explain": True}),
         "profile": search({"query": match, "profile": True}),
         "sort by text": search(page | {"sort": ["tag"]}),
@@ -99,6 +101,8 @@ def kinds(key, rng):
         "reindex": post("/_reindex?max_docs=5000", {"source": {"index": "big"}, "dest": {"index": "copy"}}),
         "merge": post("/big/_forcemerge?max_num_segments=1", b""),
         "shards of many copies": lambda: message("GET", "/_cat/shards?h=index", key),
+        "aliases that are not there": post("/_aliases", {"actions": [
+            {"remove": {"index": "big", "aliases": [f"none-{at}" for at in range(100_000)], "must_exist": True}}]}),
         "state": lambda: message("GET", "/_cluster/state", key),
     }
 
@@ -111,6 +115,8 @@ async def go(server, options):
     fields = {"text": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "long"}, "at": {"type": "date"}}
     for index in ("big", "flood"):
         server.request("PUT", f"/{index}", {"settings": {"number_of_replicas": 0}, "mappings": {"properties": fields}})
+    server.request("PUT", "/long", {"settings": {"number_of_replicas": 0, "highlight.max_analyzed_offset": 10_000_000}, "mappings": {"properties": fields}})
+    server.request("PUT", "/long/_doc/1", {"text": " ".join(rng.choices(WORDS, k=100_000))})
     server.request("PUT", "/wide", {"settings": {"number_of_shards": 100, "number_of_replicas": 1000}})
     server.request("PUT", "/unseen", {"settings": {"number_of_replicas": 0, "refresh_interval": -1}})
     for _ in range(DOCS // 1_000):

@@ -437,9 +437,9 @@ fn closing_may_be_switched_off() {
 #[test]
 fn what_is_deleted_during_a_broadcast_counts_as_nothing() {
     for seed in seeds() {
-        with_clients_on(&Sim::new(seed), 4, |clients| async move {
-            let [mut maker, mut first, mut second, mut third]: [Client; 4] =
-                clients.try_into().ok().expect("four");
+        with_clients_on(&Sim::new(seed), 5, |clients| async move {
+            let [mut maker, mut first, mut second, mut third, mut fourth]: [Client; 5] =
+                clients.try_into().ok().expect("five");
             maker.good("PUT", "/stays", r#"{"settings":{"number_of_replicas":0}}"#).await;
             let turn = async |client: &mut Client| {
                 for round in 0..6 * ROUNDS {
@@ -495,6 +495,7 @@ fn what_is_deleted_during_a_broadcast_counts_as_nothing() {
                         ("GET", "_field_usage_stats"),
                     ],
                 )),
+                Box::pin(ask(&mut fourth, &[("GET", "_search?size=0"), ("GET", "_count")])),
             ];
             env::join_all(works).await;
         });
