@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -112,6 +112,8 @@ impl Node {
         let name = method.as_str();
         let bytes = request(name, path, &fields, body.as_bytes());
         let socket = TcpStream::connect(self.address()).expect("the port answers");
+        // A node that has lost a core is silent.
+        socket.set_read_timeout(Some(Duration::from_secs(30))).expect("not zero");
         let answer = if self.told("http").starts_with("https") {
             let authority = std::fs::read(self.told("ca")).expect("named in the ready file");
             let tls = runtime::tls_client::connect(socket, "127.0.0.1", &authority);
@@ -513,6 +515,45 @@ fn nothing_is_acknowledged_into_a_log_that_was_removed() {
     assert!(answer.is_err() || answer.is_ok_and(|status| status >= 500));
     assert_eq!(node.child.wait().expect("ends").code(), Some(74));
     assert!(read(&node.log).contains("was removed while it was written"));
+}
+
+/// Another change, which had seen an index named and ended after it was not, removed its folder before whoever deleted
+/// it had begun to close its shards: what was written to it just then went into files without a name.
+#[test]
+fn no_folder_goes_before_its_shards_are_closed() {
+    let folder = Folder::new("deleted");
+    let node = Node::start(&folder, &["-E", "xpack.security.enabled=false"]);
+    let lines = "{\"index\":{}}\n{\"n\":1}\n".repeat(200);
+    let until = Instant::now() + Duration::from_secs(4);
+    let come_and_go = |caller: usize| {
+        let mut count = 0;
+        while Instant::now() < until {
+            count += 1;
+            let index = format!("/i{caller}-{count}");
+            let write = || node.ask(Method::Post, &format!("{index}/_bulk"), "", &lines).status;
+            assert_eq!((write(), write()), (200, 200));
+            std::thread::scope(|scope| {
+                scope.spawn(|| node.ask(Method::Delete, &index, "", ""));
+                for _ in 0..3 {
+                    write();
+                }
+            });
+        }
+        count
+    };
+    let counts: Vec<u32> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..6)
+            .map(|caller| {
+                scope.spawn({
+                    let come_and_go = &come_and_go;
+                    move || come_and_go(caller)
+                })
+            })
+            .collect();
+        callers.into_iter().map(|caller| caller.join().expect("the node answers")).collect()
+    });
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    node.stop();
 }
 
 /// Users that were never there were called lost.

@@ -1,6 +1,7 @@
 //! The simulated disk's calls: each takes a while, each may fail, each may be the last.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use env::disk::{Entry, Watched};
 use env::{Bytes, Disk, Error, ErrorKind, File, Result};
@@ -8,6 +9,7 @@ use env::{Bytes, Disk, Error, ErrorKind, File, Result};
 use crate::fault::Call;
 use crate::life::Life;
 use crate::storage::{FileId, Storage};
+use crate::world::World;
 
 /// The file system of a simulated machine.
 #[derive(Clone)]
@@ -281,5 +283,10 @@ impl File for SimFile {
                 None => Ok(world.storage.borrow().len(id)),
             })
             .await
+    }
+
+    fn is_linked(&self) -> bool {
+        let named = |world: &Rc<World>| world.storage.borrow().has_name(self.id, &self.path);
+        self.life.world().is_none_or(named)
     }
 }

@@ -256,6 +256,13 @@ impl Storage {
         self.contents.get(&id).map_or(0, |content| content.volatile.len() as u64)
     }
 
+    /// Does a name lead to this file? It was opened as `path`, and may have another since.
+    pub(crate) fn has_name(&self, id: FileId, path: &Path) -> bool {
+        let named = |folder: &Folder| folder.volatile.values().any(|node| *node == Node::File(id));
+        let home = path.parent().and_then(|dir| self.folders.get(dir));
+        home.is_some_and(named) || self.folders.values().any(named)
+    }
+
     pub(crate) fn read(&self, id: FileId, offset: u64, len: usize) -> Option<Vec<u8>> {
         let offset = usize::try_from(offset).ok()?;
         self.contents.get(&id)?.volatile.read(offset, len)

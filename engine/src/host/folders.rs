@@ -16,9 +16,9 @@ use super::keeper::Keeper;
 
 impl<E: Env> Keeper<E> {
     /// Removes the folders of indices that were named before a change and are no more, where that was not
-    /// done with their shards: of closed ones, and of those that another change was closing.
-    pub(super) async fn remove_deleted(&self, before: &State) {
-        let after = self.value.state();
+    /// done with their shards: of closed ones, and of those that another change was closing. `after` is what was
+    /// followed: what is named no more since then has shards that nobody has begun to close.
+    pub(super) async fn remove_deleted(&self, before: &State, after: &State) {
         // Mostly the name tells; looking for an identifier reads all of them.
         let stays = |index: &Index| {
             after.index(&index.name).is_some_and(|other| other.uuid == index.uuid)
@@ -28,8 +28,14 @@ impl<E: Env> Keeper<E> {
             for number in 0..index.settings.shard_count() {
                 self.forget_resting(ShardId { index: index.uuid, number });
             }
+            debug_assert!(!self.has_shards(index.uuid), "its shards are closed first");
             self.remove_folder(index.uuid).await;
         }
+    }
+
+    /// Is a shard of it open, or about to be?
+    fn has_shards(&self, index: [u8; 16]) -> bool {
+        self.directory.borrow().shards.keys().any(|shard| shard.index == index)
     }
 
     pub(super) async fn remove_folder(&self, uuid: [u8; 16]) {

@@ -49,7 +49,7 @@ pub(crate) struct Keeper<E: Env> {
     pub(super) shared: Arc<Shared>,
     pub(super) value: Replicated<E, State>,
     reserve: Reserve<E>,
-    directory: RefCell<Directory>,
+    pub(super) directory: RefCell<Directory>,
     /// Indices whose shards are there and whose name is not yet (rule 3).
     coming: RefCell<Set<[u8; 16]>>,
     /// Failed shards of closed indices (rule 4).
@@ -254,8 +254,8 @@ impl<E: Env> Keeper<E> {
         self.publish_state();
         self.held.weigh(&self.value.state());
         self.share_mappings(&before);
-        self.follow().await;
-        self.remove_deleted(&before).await;
+        let after = self.follow().await;
+        self.remove_deleted(&before, &after).await;
         outcome.map_err(|error| {
             let why = self.shared.told(&error.to_string());
             if error.is_refusal() {
@@ -497,8 +497,8 @@ impl<E: Env> Keeper<E> {
     }
 
     /// Makes the shards what the state says: opens those that are missing, closes those that are
-    /// named no more, tells settings, and ends when all of that is done.
-    async fn follow(self: &Rc<Self>) {
+    /// named no more, tells settings, and ends when all of that is done. The state that was followed.
+    async fn follow(self: &Rc<Self>) -> Arc<State> {
         let state = self.value.state();
         let mut wanted = Set::default();
         for index in state.indices.values().filter(|index| index.open) {
@@ -530,6 +530,7 @@ impl<E: Env> Keeper<E> {
             }
         }
         self.settled().await;
+        state
     }
 
     /// Ends when no shard is being opened, by this or another change.

@@ -237,6 +237,10 @@ impl<F: File> File for FaultyFile<F> {
         self.file.sync_all().await
     }
 
+    fn is_linked(&self) -> bool {
+        self.file.is_linked()
+    }
+
     async fn len(&self) -> Result<u64> {
         self.plan.check("len", &self.path, false)?;
         self.file.len().await
