@@ -7,18 +7,42 @@
 //!
 //! Always true
 //! 1. A value goes once: at once where no thread takes leftovers (workers, simulated cores), else on that thread.
-//! 2. What a value holds (memory that was taken for it) is held until it is gone.
+//! 2. What a value holds (memory that was taken for it) is held until it is gone. What was taken for it and stands
+//!    beside it goes behind what is on its way ([`is_behind`]): nobody has it again while that is there.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Something that is to go.
 pub type Leftover = Box<dyn Send>;
 
 /// Lets what is given go elsewhere.
 type Taker = Rc<dyn Fn(Leftover)>;
+
+/// How many values are on their way, of all threads.
+static GOING: AtomicUsize = AtomicUsize::new(0);
+
+/// A value on its way; counted until it is gone.
+struct Going<T> {
+    value: Option<T>,
+}
+
+impl<T> Going<T> {
+    fn new(value: T) -> Self {
+        GOING.fetch_add(1, Ordering::Relaxed);
+        Self { value: Some(value) }
+    }
+}
+
+impl<T> Drop for Going<T> {
+    fn drop(&mut self) {
+        drop(self.value.take());
+        GOING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 thread_local! {
     static TAKER: RefCell<Option<Taker>> = const { RefCell::new(None) };
@@ -37,9 +61,16 @@ fn taker() -> Option<Taker> {
 /// Lets `value` go, elsewhere where the calling thread has a taker.
 pub fn leave<T: Send + 'static>(value: T) {
     match taker() {
-        Some(taker) => taker(Box::new(value)),
+        Some(taker) => taker(Box::new(Going::new(value))),
         None => drop(value),
     }
+}
+
+/// Is anything on its way that is not gone, where what the calling thread leaves now would go behind it? One thread lets
+/// all go, in the order in which it was left.
+pub fn is_behind() -> bool {
+    GOING.load(Ordering::Relaxed) > 0
+        && TAKER.try_with(|taker| taker.borrow().is_some()).unwrap_or(false)
 }
 
 /// A value that goes elsewhere where it is large.
@@ -87,7 +118,7 @@ impl<T: Send + 'static> Drop for Leaving<T> {
             && let Some(taker) = taker()
             && (self.is_large)(&value)
         {
-            taker(Box::new(value));
+            taker(Box::new(Going::new(value)));
         }
     }
 }

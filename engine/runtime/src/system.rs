@@ -93,8 +93,13 @@ pub fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
     borrowed.try_clone_to_owned()
 }
 
-/// Gives the calling thread `niceness` (0 to 19; higher yields more to others).
-pub fn lower_priority(niceness: i32) -> io::Result<()> {
+/// The lowest priority that there is.
+const NICENESS_MAX: i32 = 19;
+
+/// Takes the priority of the calling thread down by `steps` (0 to 19) from where it is, as far as that goes: what counts
+/// is how far it stands below the process, which somebody may have started with another priority than the normal one.
+pub fn lower_priority(steps: i32) -> io::Result<()> {
+    let niceness = (niceness() + steps).min(NICENESS_MAX);
     // SAFETY: takes numbers only. On Linux, 0 names the calling thread, not the whole process.
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) }).map(drop)
 }
@@ -155,8 +160,7 @@ pub fn prefer_short_slices() -> io::Result<()> {
     checked(set as libc::c_int).map(drop)
 }
 
-/// The priority of the calling thread: 0 (normal) to 19 (lowest).
-#[cfg(test)]
+/// The priority of the calling thread: -20 (highest), 0 (normal) to 19 (lowest).
 pub(crate) fn niceness() -> i32 {
     // SAFETY: takes numbers only. On Linux, 0 names the calling thread, not the whole process.
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
@@ -485,8 +489,11 @@ mod tests {
 
     #[test]
     fn a_thread_may_lower_its_own_priority() {
-        let thread = std::thread::spawn(|| lower_priority(10));
-        thread.join().expect("does not panic").expect("needs no privilege");
+        let thread = std::thread::spawn(|| {
+            lower_priority(4).and_then(|()| lower_priority(6)).expect("needs no privilege");
+            niceness()
+        });
+        assert_eq!(thread.join().expect("does not panic"), (niceness() + 10).min(NICENESS_MAX));
     }
 
     #[test]
@@ -496,7 +503,7 @@ mod tests {
             prefer_short_slices().expect("needs no privilege");
             niceness()
         });
-        assert_eq!(thread.join().expect("does not panic"), 3);
+        assert_eq!(thread.join().expect("does not panic"), (niceness() + 3).min(NICENESS_MAX));
     }
 
     #[test]
