@@ -50,6 +50,9 @@ const BLOCK_CACHE_BYTES: usize = 8 << 20;
 /// Requests of one caller that may wait for their turn, on all cores together.
 const WAITING_MAX: usize = 2048;
 
+/// Where less than one part in so many of the memory is free it is tight: fewer tasks of one caller run.
+const TIGHT_PART: usize = 3;
+
 /// How long what only a worker may do waits, where too much waits for one.
 pub(crate) const WAIT: Duration = Duration::from_millis(5);
 
@@ -192,13 +195,16 @@ impl<E: Env> Core<E> {
         let (reply, answer) = reply::channel();
         let lease = shared.budget.lease();
         let room = limit(shared.budget.total_bytes(), shared.config.cores);
+        let turns = Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores));
+        let beside = lease.clone();
+        turns.look_at(move || beside.is_below(TIGHT_PART));
         let core = Rc::new(Self {
             reserve: RefCell::new(Some(reserve)),
             failure: RefCell::new(Some(reply)),
             failed: RefCell::new(Some(answer)),
             kept: RefCell::new(KeptFilters::new(room, lease.of(Holder::Filters))),
             lease,
-            turns: Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores)),
+            turns,
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
             directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),
             shards: RefCell::default(),

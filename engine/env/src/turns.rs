@@ -12,7 +12,9 @@
 //! 2. Of one lane at most [`RUNNING_MAX`] young tasks run beside each other; older ones do not
 //!    count, for they wait for something else, or are long themselves. But of those that are busy,
 //!    which use a processor or wait for one here or elsewhere ([`Turns::hold`]), at most [`BUSY_MAX`]:
-//!    tasks that are each a little too long would pile up without end, with all that they hold. Small
+//!    tasks that are each a little too long would pile up without end, with all that they hold. Where
+//!    memory is tight ([`Turns::look_at`]) of those at most [`BUSY_TIGHT`] run when one more begins: who are many
+//!    take no less time together, and each holds what it has for all of that. Small
 //!    ones that wait for the disk ([`Turns::rest`]) do not count as young, up to [`RESTING_MAX`]: one
 //!    sync is for all of them.
 //! 3. What a lane may let wait is bounded: [`Turns::admits`] is asked before work is taken in.
@@ -22,7 +24,7 @@
 //!
 //! Not here: what is no caller's work (logs, flushes, messages); it runs beside this.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -43,6 +45,9 @@ pub const RUNNING_MAX: usize = 16;
 /// Tasks of one lane that are busy beside each other, however old. One more begins where they are a few
 /// less than this, so that one long task among many does not hold up the short ones behind it.
 pub const BUSY_MAX: usize = 2 * RUNNING_MAX;
+
+/// As [`BUSY_MAX`], where memory is tight.
+pub const BUSY_TIGHT: usize = 4;
 
 /// Tasks of one lane that wait for the disk beside its young ones: the more share a sync, the fewer syncs.
 pub const RESTING_MAX: usize = 256;
@@ -110,6 +115,8 @@ struct Inner<E: Env> {
     current: Cell<Lane>,
     /// The place of that task, where it has one.
     place: Cell<Option<usize>>,
+    /// Whether memory is tight, where somebody knows.
+    is_tight: OnceCell<Box<dyn Fn() -> bool>>,
 }
 
 /// Tasks that were woken, and the driver where it sleeps.
@@ -202,8 +209,15 @@ impl<E: Env> Turns<E> {
             woken: Arc::default(),
             current: Cell::default(),
             place: Cell::default(),
+            is_tight: OnceCell::new(),
         };
         Self { inner: Rc::new(inner) }
+    }
+
+    /// From now on `is_tight` says whether memory is: it is asked before each turn. The first that is given counts.
+    pub fn look_at(&self, is_tight: impl Fn() -> bool + 'static) {
+        // Another one would say the same.
+        self.inner.is_tight.set(Box::new(is_tight)).ok();
     }
 
     /// The lane whose task runs now.
@@ -366,7 +380,12 @@ impl<E: Env> Inner<E> {
         loop {
             let now = self.env.clock().monotonic();
             self.take_woken(now);
-            let next = self.state.borrow_mut().next(now);
+            let is_tight = self.is_tight.get().is_some_and(|is_tight| is_tight());
+            let next = {
+                let mut state = self.state.borrow_mut();
+                state.busy_max = if is_tight { BUSY_TIGHT } else { BUSY_MAX };
+                state.next(now)
+            };
             match next {
                 Next::Poll(at) => {
                     if self.poll(at) {

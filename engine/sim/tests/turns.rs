@@ -1,6 +1,6 @@
 //! Turns of callers on one core: shares, order, bounds.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -230,6 +230,46 @@ fn tasks_that_wait_for_a_worker_do_not_pile_up() {
         }
     });
     assert!((RUNNING_MAX..=BUSY_MAX).contains(&most), "{most} ran at once");
+}
+
+/// Sixteen to thirty-two searches of one caller held what they had beside each other, took all memory, and failed one
+/// by one; the other caller was refused meanwhile.
+#[test]
+fn where_memory_is_tight_few_of_one_caller_run() {
+    const EACH: u64 = 10;
+    let sim = Rc::new(Sim::new(23));
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 1_000);
+    let (held, most) = (Rc::<Cell<u64>>::default(), Rc::<Cell<u64>>::default());
+    let memory = Rc::clone(&held);
+    turns.look_at(move || memory.get() > 5 * EACH);
+    let other = Rc::<Cell<u64>>::default();
+    for number in 0..300 {
+        let (sim, turn, env) = (Rc::clone(&sim), turns.clone(), env.clone());
+        let (held, most, other) = (Rc::clone(&held), Rc::clone(&most), Rc::clone(&other));
+        // Each twentieth is somebody else's.
+        let lane = if number % 20 == 19 { FEW } else { MANY };
+        turns.run(lane, async move {
+            held.set(held.get() + EACH);
+            most.set(most.get().max(held.get()));
+            for _ in 0..5 {
+                compute(&sim, 2).await;
+            }
+            let waits = turn.hold();
+            env.clock().sleep(Duration::from_millis(20)).await;
+            drop(waits);
+            held.set(held.get() - EACH);
+            other.set(other.get() + u64::from(lane == FEW));
+        });
+    }
+    sim.run(async {
+        while turns.load().running + turns.load().waiting > 0 {
+            env.clock().sleep(Duration::from_millis(10)).await;
+        }
+    });
+    assert_eq!(other.get(), 15, "all of them end");
+    // Those that make it tight, those that may run then, and a few of the other.
+    assert!((6 * EACH..=14 * EACH).contains(&most.get()), "{} at once", most.get());
 }
 
 #[test]

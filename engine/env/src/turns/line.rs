@@ -39,6 +39,8 @@ pub(super) struct State {
     pub(super) load: Load,
     pub(super) is_driven: bool,
     swept: Duration,
+    /// So many of a lane may be busy where one more begins.
+    pub(super) busy_max: usize,
 }
 
 /// One lane.
@@ -93,7 +95,7 @@ pub(super) enum Next {
 impl State {
     /// Nothing runs; who comes back is ahead by `credit` nanoseconds.
     pub(super) fn new(credit: u64) -> Self {
-        Self { credit, ..Self::default() }
+        Self { credit, busy_max: BUSY_MAX, ..Self::default() }
     }
 
     /// A lane; one that was at rest begins a little before where the others are.
@@ -121,11 +123,12 @@ impl State {
 
     /// Puts the lane at its place in the line, or takes it out where it has nothing to run.
     pub(super) fn line_up(&mut self, lane: Lane, now: Duration) {
+        let busy_max = self.busy_max;
         let Some(known) = self.lanes.get_mut(&lane) else { return };
         if let Some(had) = known.in_line.take() {
             self.line.remove(&(had, lane));
         }
-        if !known.ready.is_empty() || !known.slow.is_empty() || known.may_begin(now) {
+        if !known.ready.is_empty() || !known.slow.is_empty() || known.may_begin(now, busy_max) {
             known.in_line = Some(known.had);
             self.line.insert((known.had, lane));
         }
@@ -152,12 +155,13 @@ impl State {
             return Next::Sleep;
         };
         self.now = self.now.max(had);
+        let busy_max = self.busy_max;
         let Some(known) = self.lanes.get_mut(&lane) else { return Next::Sleep };
         known.in_line = None;
-        if let Some(at) = known.take_ready(now) {
+        if let Some(at) = known.take_ready(now, busy_max) {
             return Next::Poll(at);
         }
-        let begins = known.may_begin(now);
+        let begins = known.may_begin(now, busy_max);
         let Some((at, _)) = begins.then(|| known.waiting.pop_front()).flatten() else {
             self.line_up(lane, now);
             return self.next(now);
@@ -214,8 +218,8 @@ impl LaneState {
     /// The task that goes on; none where one that waits may begin now. Tasks go on in the order in which
     /// they were woken, so that the first ends first, and what it holds comes back; slow ones have a
     /// part beside them.
-    fn take_ready(&mut self, now: Duration) -> Option<usize> {
-        let others = !self.ready.is_empty() || self.may_begin(now);
+    fn take_ready(&mut self, now: Duration, busy_max: usize) -> Option<usize> {
+        let others = !self.ready.is_empty() || self.may_begin(now, busy_max);
         if !self.slow.is_empty() && (!others || self.since_slow >= TURNS_A_SLOW_ONE) {
             self.since_slow = 0;
             return self.slow.pop_front();
@@ -224,13 +228,13 @@ impl LaneState {
         self.ready.pop_front()
     }
 
-    fn may_begin(&mut self, now: Duration) -> bool {
+    fn may_begin(&mut self, now: Duration, busy_max: usize) -> bool {
         if self.waiting.is_empty() {
             return false;
         }
         while self.young.front().is_some_and(|begun| now.saturating_sub(*begun) >= YOUNG) {
             self.young.pop_front();
         }
-        self.young.len() < RUNNING_MAX && self.ready.len() + self.slow.len() + self.held < BUSY_MAX
+        self.young.len() < RUNNING_MAX && self.ready.len() + self.slow.len() + self.held < busy_max
     }
 }
