@@ -256,7 +256,7 @@ fn where_memory_is_tight_few_of_one_caller_run() {
                 compute(&sim, 2).await;
             }
             let waits = turn.hold();
-            env.clock().sleep(Duration::from_millis(20)).await;
+            env.clock().sleep(Duration::from_millis(300)).await;
             drop(waits);
             held.set(held.get() - EACH);
             other.set(other.get() + u64::from(lane == FEW));
