@@ -528,11 +528,17 @@ fn missing(names: &[String], seen: &Set<String>) -> Vec<String> {
     missing
 }
 
+/// So many names that are not there are told; of more, that there are more.
+const TOLD_MAX: usize = 1000;
+
 /// 404 for aliases that are not there.
 pub fn aliases_missing<'a>(names: impl Iterator<Item = &'a String>) -> Error {
     let mut seen = Set::default();
-    let known: Vec<&str> = names.map(String::as_str).filter(|name| seen.insert(*name)).collect();
-    let reason = format!("aliases [{}] missing", known.join(", "));
+    let mut known: Vec<&str> =
+        names.map(String::as_str).filter(|name| seen.insert(*name)).take(TOLD_MAX + 1).collect();
+    let more = if known.len() > TOLD_MAX { ", ..." } else { "" };
+    known.truncate(TOLD_MAX);
+    let reason = format!("aliases [{}{more}] missing", known.join(", "));
     let id = match known[..] {
         [one] => Value::from(one),
         _ => known.into_iter().map(Value::from).collect(),
@@ -548,6 +554,15 @@ mod tests {
 
     fn list(text: &str) -> Vec<String> {
         text.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn of_many_names_that_are_not_there_some_are_told() {
+        let names: Vec<String> = (0..2 * TOLD_MAX).map(|at| format!("a{at}")).collect();
+        let told = |count: usize| aliases_missing(names[..count].iter().chain(&names[..count]));
+        assert_eq!(told(2).reason, "aliases [a0, a1] missing");
+        assert!(told(TOLD_MAX).reason.ends_with("a998, a999] missing"));
+        assert!(told(2 * TOLD_MAX).reason.ends_with("a998, a999, ...] missing"));
     }
 
     #[test]
