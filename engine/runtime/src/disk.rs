@@ -464,6 +464,6 @@ impl File for RuntimeFile {
 
     fn is_linked(&self) -> bool {
         // The inode of an open file is in memory: this waits for no disk.
-        system::link_count(self.file.as_raw_fd()).is_none_or(|count| count > 0)
+        system::has_name(self.file.as_raw_fd())
     }
 }

@@ -74,16 +74,18 @@ pub fn has_received(fd: RawFd) -> bool {
     unsafe { libc::recv(fd, (&raw mut first).cast(), 1, flags) == 1 }
 }
 
-/// How many names the open file `fd` has; nothing where that cannot be asked.
-pub fn link_count(fd: RawFd) -> Option<u64> {
+/// Has the open file `fd` a name still? What cannot be asked has one.
+pub fn has_name(fd: RawFd) -> bool {
     let mut asked = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: `asked` has the size that the call fills; a wrong descriptor is an error. All-zero bytes are a
     // valid `stat`.
     let asked = unsafe {
-        checked(libc::fstat(fd, asked.as_mut_ptr())).ok()?;
+        if checked(libc::fstat(fd, asked.as_mut_ptr())).is_err() {
+            return true;
+        }
         asked.assume_init()
     };
-    Some(asked.st_nlink)
+    asked.st_nlink > 0
 }
 
 /// A second descriptor of the open file `fd`, closed on exec.
