@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use env::budget::{Lease, Taken};
 use env::{Env, Spawn};
+use search::aggs::cut::gap_count;
 use search::aggs::finish::{hits_mut, top_hits};
 use search::aggs::shape::{Answer, Fields};
-use search::aggs::spec::Aggs;
+use search::aggs::spec::{Agg, Aggs};
 use search::aggs::{Partial, Partials, Reducer};
 use search::fetch::{self, Columns, Fetch};
 use search::plan::order::Order;
@@ -109,19 +110,32 @@ const BYTES_A_BUCKET: usize = 256;
 /// Is it more than a moment's work to show these partials, in buckets, and to put them together with others where
 /// they are `are_joined`? Digests come sorted and are asked for a few values as they lie, sets know how many they
 /// are. Looks no further than it must: to walk all of a large answer would be such work itself.
-fn is_long<'a>(mut partials: impl Iterator<Item = &'a Partial>, are_joined: bool) -> bool {
+fn is_long<'a>(
+    aggs: &Aggs,
+    mut found: impl Iterator<Item = &'a [Partial]>,
+    are_joined: bool,
+) -> bool {
     let mut left = WORK_HERE;
-    !partials.all(|partial| fits(partial, are_joined, &mut left))
+    !found.all(|partials| all_fit(aggs, partials, are_joined, &mut left))
+}
+
+/// Takes the work of what aggregations side by side found.
+fn all_fit(aggs: &Aggs, partials: &[Partial], is_joined: bool, left: &mut usize) -> bool {
+    aggs.aggs.iter().zip(partials).all(|(agg, partial)| fits(agg, partial, is_joined, left))
 }
 
 /// Takes the work of one partial from what is `left`; false where that is less.
-fn fits(partial: &Partial, is_joined: bool, left: &mut usize) -> bool {
-    let mut inside = |bucket: &search::aggs::partial::Bucket| {
-        spend(left, 1) && bucket.subs.iter().all(|sub| fits(sub, is_joined, left))
+fn fits(agg: &Agg, partial: &Partial, is_joined: bool, left: &mut usize) -> bool {
+    let inside = |bucket: &search::aggs::partial::Bucket, left: &mut usize| {
+        spend(left, 1) && all_fit(&agg.subs, &bucket.subs, is_joined, left)
     };
     match partial {
-        Partial::Single(bucket) => inside(bucket),
-        Partial::Buckets(buckets) => buckets.list.iter().all(inside),
+        Partial::Single(bucket) => inside(bucket, left),
+        Partial::Buckets(buckets) => {
+            // Those without documents are made on the way.
+            let gaps = gap_count(agg, buckets).saturating_mul(1 + agg.subs.aggs.len());
+            spend(left, gaps) && buckets.list.iter().all(|bucket| inside(bucket, left))
+        }
         Partial::Digest(digest, _) if is_joined => spend(left, 1 + digest.held() / VALUES_A_BUCKET),
         Partial::Distinct(distinct) if is_joined || distinct.is_estimate() => {
             spend(left, 1 + distinct.bytes() / BYTES_A_BUCKET)
@@ -181,8 +195,8 @@ impl<E: Env> Core<E> {
         }
         let most = self.buckets_max();
         let is_joined = found.len() > 1;
-        let partials = found.iter().flat_map(|(_, partials)| partials);
-        let is_long = is_long(partials, is_joined);
+        let each = found.iter().map(|(_, partials)| &***partials);
+        let is_long = is_long(&request.aggs, each, is_joined);
         let mut shards: Vec<(u32, Arc<Plan>, Vec<Partials>)> = Vec::new();
         for (at, partials) in found {
             match shards.last_mut() {

@@ -6,9 +6,9 @@ use super::metric::distinct::hash_long;
 use super::source::{Form, Source, address, number_of};
 use super::spec::{IncludeExclude, TermSet, Values};
 use crate::ast::Scalar;
-use crate::error::{Error, Result};
-use crate::plan::Context;
-use automaton::{Dfa, regexp};
+use crate::error::{Error, Kind, Result};
+use crate::plan::{Automata, Context};
+use automaton::Dfa;
 
 /// Seed of the hash by which terms are parted.
 const PARTITION_SEED: u32 = 31;
@@ -62,7 +62,7 @@ pub fn of_words(filter: &IncludeExclude) -> Result<Option<Choice>> {
     }
     let set = |set: &Option<TermSet>| -> Result<Option<Terms>> {
         let terms = |set: &TermSet| match set {
-            TermSet::Regexp(text) => expression(text),
+            TermSet::Regexp(text) => expression(text, None),
             TermSet::List(list) => {
                 Ok(Terms::Words(list.iter().map(|text| text.as_bytes().into()).collect()))
             }
@@ -76,14 +76,14 @@ pub fn of_words(filter: &IncludeExclude) -> Result<Option<Choice>> {
     }))
 }
 
-/// Words that an expression means.
-fn expression(text: &str) -> Result<Terms> {
-    match regexp::automaton(text, u32::MAX, false, 10_000) {
+/// Words that an expression means: its automaton is one of the request's, made once and paid for.
+fn expression(text: &str, automata: Option<&Automata>) -> Result<Terms> {
+    let own = Automata::default();
+    match automata.unwrap_or(&own).expression(text, u32::MAX, false, 10_000) {
         Ok(dfa) => Ok(Terms::Expression(Box::new(dfa))),
-        Err(regexp::Fault::Syntax(reason)) => Err(Error::illegal(reason)),
-        Err(regexp::Fault::TooComplex) => Err(Error::illegal(format!(
-            "Determinizing automaton for [{text}] would require more than 10000 effort."
-        ))),
+        // Here it is an argument like any other.
+        Err(Error { kind: Kind::TooComplex, reason, .. }) => Err(Error::illegal(reason)),
+        Err(error) => Err(error),
     }
 }
 
@@ -95,7 +95,7 @@ fn terms(
     context: &Context<'_>,
 ) -> Result<Terms> {
     match set {
-        TermSet::Regexp(text) if source.form == Form::Bytes => expression(text),
+        TermSet::Regexp(text) if source.form == Form::Bytes => expression(text, context.automata),
         TermSet::Regexp(_) => Err(Error::illegal(format!(
             "Aggregation [{name}] cannot support regular expression style include/exclude \
              settings as they can only be applied to string fields. Use an array of {}values \

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use env::heap::left_by;
 use mapping::types::zone::Zone;
 
 use super::partial::{Bucket, Buckets, Key, KeyKind, Partial};
@@ -188,16 +189,17 @@ pub fn sort(agg: &Agg, list: &mut Vec<Bucket>, order: &BucketOrder) {
     list.extend(keyed.into_iter().map(|(_, bucket)| bucket));
 }
 
-/// The buckets of one search, counted.
-pub struct Limit {
+/// The buckets of one search, counted, and what those take that the last reduction makes.
+pub struct Limit<'p> {
     most: usize,
     count: usize,
+    pay: &'p dyn Fn(usize) -> bool,
 }
 
-impl Limit {
-    /// At most so many.
-    pub fn new(most: usize) -> Self {
-        Self { most, count: 0 }
+impl<'p> Limit<'p> {
+    /// At most so many; `pay` has memory for so many bytes more.
+    pub fn new(most: usize, pay: &'p dyn Fn(usize) -> bool) -> Self {
+        Self { most, count: 0, pay }
     }
 
     /// So many more.
@@ -224,7 +226,7 @@ pub fn too_many(most: usize) -> Error {
 ///
 /// # Errors
 /// More buckets than allowed.
-pub fn last(agg: &Agg, partial: &mut Partial, limit: &mut Limit) -> Result<()> {
+pub fn last(agg: &Agg, partial: &mut Partial, limit: &mut Limit<'_>) -> Result<()> {
     match partial {
         Partial::Single(bucket) => last_below(&agg.subs, bucket, limit)?,
         Partial::Buckets(buckets) => {
@@ -240,14 +242,14 @@ pub fn last(agg: &Agg, partial: &mut Partial, limit: &mut Limit) -> Result<()> {
     Ok(())
 }
 
-fn last_below(aggs: &Aggs, bucket: &mut Bucket, limit: &mut Limit) -> Result<()> {
+fn last_below(aggs: &Aggs, bucket: &mut Bucket, limit: &mut Limit<'_>) -> Result<()> {
     for (agg, partial) in aggs.aggs.iter().zip(&mut bucket.subs) {
         last(agg, partial, limit)?;
     }
     Ok(())
 }
 
-fn arrange(agg: &Agg, buckets: &mut Buckets, limit: &mut Limit) -> Result<()> {
+fn arrange(agg: &Agg, buckets: &mut Buckets, limit: &mut Limit<'_>) -> Result<()> {
     match &agg.kind {
         Kind::Terms(terms) => {
             last_terms(agg, buckets, &terms.order, terms.size, terms.min_doc_count);
@@ -313,37 +315,97 @@ fn rare(terms: &RareTerms, buckets: &mut Buckets) {
     buckets.list.sort_by(|a, b| a.count.cmp(&b.count).then_with(|| a.key.compare(&b.key)));
 }
 
-/// A bucket without documents.
-fn gap(buckets: &Buckets, key: Key) -> Bucket {
-    Bucket { key, subs: buckets.empty.as_ref().clone(), ..Bucket::default() }
+/// A bucket without documents. What it takes is measured: what is below it says a request once, and it stands in each.
+fn gap(buckets: &Buckets, key: Key, limit: &Limit<'_>) -> Result<Bucket> {
+    let (subs, bytes) = left_by(|| buckets.empty.as_ref().clone());
+    match (limit.pay)(size_of::<Bucket>() + bytes) {
+        true => Ok(Bucket { key, subs, ..Bucket::default() }),
+        false => Err(Error::no_memory("reduce_aggs")),
+    }
+}
+
+/// How many buckets without documents the last reduction will put between those that were found, about.
+pub fn gap_count(agg: &Agg, buckets: &Buckets) -> usize {
+    let found = match &agg.kind {
+        Kind::Histogram(histogram)
+            if histogram.min_doc_count == 0 && buckets.kind != KeyKind::Unmapped =>
+        {
+            places(histogram, buckets).map(|(first, last)| last - first)
+        }
+        Kind::DateHistogram(histogram) if histogram.min_doc_count == 0 => {
+            days(buckets).zip(histogram.interval).map(|((first, last), interval)| {
+                // A month is about so long, and no zone moves a bucket far.
+                let zone = Zone::UTC;
+                let rounding = Rounding { interval, zone, offset_ms: 0 };
+                let width = rounding.next(first).saturating_sub(first).max(1);
+                (last.saturating_sub(first) / width) as f64
+            })
+        }
+        _ => None,
+    };
+    // A number beyond all that can be made is as many as there may be.
+    found.map_or(0, |count| count as usize)
+}
+
+/// The first and the last place of a histogram, in intervals.
+fn places(histogram: &Histogram, buckets: &Buckets) -> Option<(f64, f64)> {
+    let (interval, offset) = (histogram.interval, histogram.offset);
+    let place = |value: f64| ((value - offset) / interval).floor();
+    let near = |bucket: &Bucket| ((bucket.key.number().unwrap_or(0.0) - offset) / interval).round();
+    let mut first = buckets.list.first().map(near);
+    let mut last = buckets.list.last().map(near);
+    let both = histogram.extended.min.is_some() && histogram.extended.max.is_some();
+    if let Some(min) = histogram.extended.min
+        && (first.is_some() || both)
+    {
+        first = Some(first.map_or(place(min), |first| first.min(place(min))));
+    }
+    if let Some(max) = histogram.extended.max
+        && (last.is_some() || both)
+    {
+        last = Some(last.map_or(place(max), |last| last.max(place(max))));
+    }
+    first.zip(last)
+}
+
+/// The first and the last key of a histogram of dates.
+fn days(buckets: &Buckets) -> Option<(i64, i64)> {
+    let (min, max) = buckets.bounds;
+    let mut first = buckets.list.first().map(day);
+    let mut last = buckets.list.last().map(day);
+    let both = min.is_some() && max.is_some();
+    if let Some(min) = min
+        && (first.is_some() || both)
+    {
+        first = Some(first.map_or(min, |first| first.min(min)));
+    }
+    if let Some(max) = max
+        && (last.is_some() || both)
+    {
+        last = Some(last.map_or(max, |last| last.max(max)));
+    }
+    first.zip(last)
+}
+
+fn day(bucket: &Bucket) -> i64 {
+    match bucket.key {
+        Key::Long(key) => key,
+        _ => 0,
+    }
 }
 
 fn last_histogram(
     agg: &Agg,
     histogram: &Histogram,
     buckets: &mut Buckets,
-    limit: &mut Limit,
+    limit: &mut Limit<'_>,
 ) -> Result<()> {
     buckets.list.retain(|bucket| bucket.count >= histogram.min_doc_count);
     if histogram.min_doc_count == 0 && buckets.kind != KeyKind::Unmapped {
         let (interval, offset) = (histogram.interval, histogram.offset);
-        let place = |value: f64| ((value - offset) / interval).floor();
         let number = |bucket: &Bucket| bucket.key.number().unwrap_or(0.0);
         let near = |value: f64| ((value - offset) / interval).round();
-        let mut first = buckets.list.first().map(|bucket| near(number(bucket)));
-        let mut last = buckets.list.last().map(|bucket| near(number(bucket)));
-        let both = histogram.extended.min.is_some() && histogram.extended.max.is_some();
-        if let Some(min) = histogram.extended.min
-            && (first.is_some() || both)
-        {
-            first = Some(first.map_or(place(min), |first| first.min(place(min))));
-        }
-        if let Some(max) = histogram.extended.max
-            && (last.is_some() || both)
-        {
-            last = Some(last.map_or(place(max), |last| last.max(place(max))));
-        }
-        if let (Some(first), Some(last)) = (first, last) {
+        if let Some((first, last)) = places(histogram, buckets) {
             let count = last - first + 1.0;
             if count > limit.most as f64 {
                 limit.add(limit.most + 1)?;
@@ -362,7 +424,8 @@ fn last_histogram(
                     filled.extend(list.next());
                 }
                 if filled.len() == found {
-                    filled.push(gap(buckets, Key::Double(at * interval + offset + 0.0)));
+                    let key = Key::Double(at * interval + offset + 0.0);
+                    filled.push(gap(buckets, key, limit)?);
                 }
             }
             filled.extend(list);
@@ -383,7 +446,7 @@ fn last_dates(
     agg: &Agg,
     histogram: &DateHistogram,
     buckets: &mut Buckets,
-    limit: &mut Limit,
+    limit: &mut Limit<'_>,
 ) -> Result<()> {
     buckets.list.retain(|bucket| bucket.count >= histogram.min_doc_count);
     if histogram.min_doc_count == 0
@@ -394,8 +457,7 @@ fn last_dates(
             None => Zone::UTC,
         };
         let rounding = Rounding { interval, zone, offset_ms: histogram.offset_ms };
-        let (min, max) = buckets.bounds;
-        fill_dates(buckets, &rounding, min, max, limit)?;
+        fill_dates(buckets, &rounding, limit)?;
     }
     if !is_by_key(&histogram.order) {
         sort(agg, &mut buckets.list, &histogram.order);
@@ -403,49 +465,26 @@ fn last_dates(
     Ok(())
 }
 
-fn fill_dates(
-    buckets: &mut Buckets,
-    rounding: &Rounding,
-    min: Option<i64>,
-    max: Option<i64>,
-    limit: &mut Limit,
-) -> Result<()> {
-    let key = |bucket: &Bucket| match bucket.key {
-        Key::Long(key) => key,
-        _ => 0,
-    };
-    let mut first = buckets.list.first().map(key);
-    let mut last = buckets.list.last().map(key);
-    let both = min.is_some() && max.is_some();
-    if let Some(min) = min
-        && (first.is_some() || both)
-    {
-        first = Some(first.map_or(min, |first| first.min(min)));
-    }
-    if let Some(max) = max
-        && (last.is_some() || both)
-    {
-        last = Some(last.map_or(max, |last| last.max(max)));
-    }
-    let (Some(mut at), Some(last)) = (first, last) else { return Ok(()) };
+fn fill_dates(buckets: &mut Buckets, rounding: &Rounding, limit: &mut Limit<'_>) -> Result<()> {
+    let Some((mut at, last)) = days(buckets) else { return Ok(()) };
     let mut list = std::mem::take(&mut buckets.list).into_iter().peekable();
     let mut filled = Vec::new();
     loop {
         if filled.len() > limit.most {
             limit.add(filled.len())?;
         }
-        match list.peek().map(key) {
+        match list.peek().map(day) {
             // A bucket that stands a little aside (a change of the clock) is kept where it is.
             Some(next) if next <= at => {
                 filled.extend(list.next());
                 at = rounding.next(next.max(at));
-                if next < at && list.peek().is_some_and(|bucket| key(bucket) < at) {
+                if next < at && list.peek().is_some_and(|bucket| day(bucket) < at) {
                     continue;
                 }
             }
             _ if at > last => break,
             _ => {
-                filled.push(gap(buckets, Key::Long(at)));
+                filled.push(gap(buckets, Key::Long(at), limit)?);
                 at = rounding.next(at);
             }
         }

@@ -69,12 +69,16 @@ impl<'a> Reducer<'a> {
             return Ok(None);
         }
         let mut root = Bucket { subs: self.found, ..Bucket::default() };
-        let mut limit = Limit::new(buckets_max);
+        let meter = Meter::new(pay);
+        let paid = |bytes| {
+            meter.takes(bytes);
+            !meter.is_over()
+        };
+        let mut limit = Limit::new(buckets_max, &paid);
         for (agg, partial) in self.aggs.aggs.iter().zip(&mut root.subs) {
             cut::intervals(agg, partial)?;
             cut::last(agg, partial, &mut limit)?;
         }
-        let meter = Meter::new(pay);
         meter.takes(meter::of_pipes(self.aggs, &root));
         if !meter.is_over() {
             pipeline::run(self.aggs, &mut root)?;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use env::heap::left_by;
+
 use super::collect::{Account, Around, Batch, Collector};
 use super::format::Format;
 use super::metric::digest::{Digest, Hdr};
@@ -377,7 +379,19 @@ impl Collector for Nothing {
 
     fn collect(&mut self, _batch: Batch<'_>, _around: &mut Around<'_>) {}
 
-    fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
-        Ok(vec![self.0.clone(); owners])
+    fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
+        let mut all = Vec::with_capacity(owners);
+        for _ in 0..owners {
+            // Ranges in ranges are much, and here they stand once for each owner.
+            let (one, bytes) = left_by(|| self.0.clone());
+            account.grow(size_of::<Partial>() + bytes);
+            if account.fault().is_some() {
+                // Nothing of it will be told.
+                all.resize(owners, Partial::TopMetrics(Vec::new()));
+                break;
+            }
+            all.push(one);
+        }
+        Ok(all)
     }
 }

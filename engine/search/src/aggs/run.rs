@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use env::budget::Lease;
+use env::heap::left_by;
 use env::leftovers;
 
 use super::bound::BoundAgg;
@@ -231,7 +232,15 @@ impl Run {
         let found = std::mem::take(&mut self.found);
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
         let found = found.into_iter().zip(aggs);
-        let found = found.map(|(found, agg)| found.unwrap_or_else(|| empty::of(agg))).collect();
+        // What stands where nothing was found may be much, too: ranges in ranges.
+        let (found, bytes) = left_by(|| {
+            found.map(|(found, agg)| found.unwrap_or_else(|| empty::of(agg))).collect::<Vec<_>>()
+        });
+        self.account.grow(bytes);
+        if let Some(fault) = self.account.fault() {
+            drop(Partial::leaving(found));
+            return (Err(fault.clone()), Memory::default());
+        }
         (Ok(Partial::leaving(found)), self.account.take_memory())
     }
 

@@ -7,6 +7,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+use env::heap::left_by;
+
 use super::slots::Slots;
 use crate::aggs::collect::{Account, Around, Batch, Collector, Group};
 use crate::aggs::format::Format;
@@ -452,11 +454,12 @@ impl<K: Keys> Keyed<K> {
                 if !has_room(&key, copies, account) {
                     break;
                 }
-                missing.push(Bucket {
-                    key,
-                    subs: buckets.empty.as_ref().clone(),
-                    ..Bucket::default()
-                });
+                let (subs, bytes) = left_by(|| buckets.empty.as_ref().clone());
+                account.grow(size_of::<Bucket>() + bytes);
+                if account.fault().is_some() {
+                    break;
+                }
+                missing.push(Bucket { key, subs, ..Bucket::default() });
             }
         }
         buckets.list.extend(missing);

@@ -244,7 +244,7 @@ impl Tally {
     pub fn finish(self, most: usize) -> Result<Answer> {
         let subs = self.subs(&self.aggs, &self.roots, self.slots.first());
         let mut root = Bucket { subs, ..Bucket::default() };
-        let mut limit = Limit::new(most);
+        let mut limit = Limit::new(most, &|_| true);
         for (agg, partial) in self.aggs.aggs.iter().zip(&mut root.subs) {
             cut::last(agg, partial, &mut limit).map_err(|error| told(&error))?;
         }
