@@ -305,6 +305,23 @@ def automata(run):
     return found
 
 
+def empty_buckets(run):
+    """Buckets without documents, which a request says once: between two bounds with much below each, and ranges in ranges of many indices."""
+    wire = run.wire()
+    for n in range(40):
+        wire.ask("PUT", f"/many{n}/_doc/1", {"k": "a"})
+    wire.ask("POST", "/_refresh")
+    below = {f"s{n}": {"terms": {"field": "tag"}} for n in range(40)}
+    bounds = {"histogram": {"field": "none", "interval": 1, "min_doc_count": 0, "extended_bounds": {"min": 0, "max": 65_000}}, "aggs": below}
+    ranges = [{"from": n, "to": n + 1} for n in range(240)]
+    inner = {"b": {"range": {"field": "none", "ranges": ranges}}}
+    requests = [search({"size": 0, "aggs": {"a": bounds}}), search({"size": 0, "aggs": {"a": {"range": {"field": "none", "ranges": ranges}, "aggs": inner}}}, "/many*/_search")]
+    found = spread(run, requests * 4, lanes=2)
+    for n in range(40):
+        wire.ask("DELETE", f"/many{n}")
+    return found
+
+
 # What stays
 
 
