@@ -57,8 +57,10 @@ pub enum Error {
         /// What they may hold.
         bytes_max: usize,
     },
-    /// All API keys together would hold more memory than they may.
+    /// All of a kind together would hold more memory than they may.
     NoMemory {
+        /// Of what: `api_keys`, `users_and_roles`.
+        what: &'static str,
         /// What they would hold.
         bytes: usize,
         /// What they may hold.
@@ -119,9 +121,10 @@ impl fmt::Display for Error {
                 "the API keys of [{owner}] would hold [{bytes}b], which is more than the limit of [{bytes_max}b]; \
                  those that were invalidated count until they are forgotten"
             ),
-            Self::NoMemory { bytes, bytes_max } => write!(
+            Self::NoMemory { what, bytes, bytes_max } => write!(
                 f,
-                "all API keys would hold [{bytes}b], which is more than the limit of [{bytes_max}b]"
+                "all {} would hold [{bytes}b], which is more than the limit of [{bytes_max}b]",
+                what.replace('_', " ")
             ),
             Self::InvalidGrant | Self::Foreign | Self::Reused => {
                 f.write_str("the grant is invalid")

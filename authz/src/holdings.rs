@@ -1,4 +1,5 @@
-//! What API keys hold of the memory, and how much they may: all together, and those of one owner.
+//! What API keys hold of the memory, and how much they may: all together, and those of one owner; and what the
+//! records of administrators do ([`records`]).
 //!
 //! Whoever may make keys of its own may make any number of them, and each may carry a megabyte. All of it is in
 //! memory on every node and in each snapshot, so it is judged right before a command is proposed, on the core that
@@ -10,6 +11,8 @@
 //! 3. Each key is weighed when it comes and when it changes, not when another is judged; at a start, others run
 //!    between two of them.
 
+mod records;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -20,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::form::{Form, VALUE_BYTES};
 use crate::record::key::ApiKey;
 use crate::state::State;
+use records::Records;
 
 /// What all keys may hold, in bytes, where nothing else is said.
 const BYTES_MAX: usize = 256 << 20;
@@ -47,14 +51,31 @@ pub(crate) struct Holdings {
     keys: BTreeMap<String, Held>,
     owners: BTreeMap<Owner, usize>,
     all: usize,
+    records: Records,
     most: usize,
 }
 
+/// What a command may change: keys by their ids, and records by their names.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    keys: Vec<String>,
+    records: Vec<records::Name>,
+}
+
 impl Holdings {
-    /// Of all keys of a state, which stays as it is meanwhile.
+    /// Of all keys and records of a state, which stays as it is meanwhile.
     pub async fn of(state: &State, spawn: &impl Spawn) -> Self {
-        let mut holdings =
-            Self { keys: BTreeMap::new(), owners: BTreeMap::new(), all: 0, most: BYTES_MAX };
+        let mut holdings = Self {
+            keys: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            all: 0,
+            records: Records::default(),
+            most: BYTES_MAX,
+        };
+        for name in Records::names(state) {
+            holdings.records.follow(&name, state);
+            spawn.yield_if_needed().await;
+        }
         for key in state.keys.values() {
             holdings.count(key);
             spawn.yield_if_needed().await;
@@ -62,15 +83,15 @@ impl Holdings {
         holdings
     }
 
-    /// All keys may hold so many bytes.
+    /// All keys may hold so many bytes, and records as many.
     pub fn bound(&mut self, bytes: usize) {
         self.most = bytes;
     }
 
-    /// May keys hold what they would hold after this command?
+    /// May keys and records hold what they would hold after this command?
     ///
     /// # Errors
-    /// [`Error::Heavy`] where those of one owner would hold too much, [`Error::NoMemory`] where all would.
+    /// [`Error::Heavy`] where the keys of one owner would hold too much, [`Error::NoMemory`] where all would.
     pub fn judge(&self, command: &Command, state: &State) -> Result<()> {
         match command {
             Command::PutKey { key, .. } => self.judge_growth(&owner(key), weight(key)),
@@ -86,7 +107,7 @@ impl Holdings {
                 ];
                 self.judge_change(&given, ids, state)
             }
-            _ => Ok(()),
+            _ => self.records.judge(command, state, self.most),
         }
     }
 
@@ -131,14 +152,14 @@ impl Holdings {
         }
         let all = self.all.saturating_add(grown);
         if all > self.most {
-            return Err(Error::NoMemory { bytes: all, bytes_max: self.most });
+            return Err(Error::NoMemory { what: "api_keys", bytes: all, bytes_max: self.most });
         }
         Ok(())
     }
 
-    /// The keys that a command may change: [`Holdings::follow`] looks at them when it was carried out.
-    pub fn touched(&self, command: &Command) -> Vec<String> {
-        match command {
+    /// What a command may change: [`Holdings::follow`] looks at it when that was carried out.
+    pub fn touched(&self, command: &Command, state: &State) -> Touched {
+        let keys = match command {
             Command::PutKey { key, .. } => vec![key.id.clone()],
             Command::UpdateKeys { ids, .. } | Command::ForgetKeys { ids, .. } => ids.clone(),
             // What the user was is kept beside its keys from before that was.
@@ -147,12 +168,16 @@ impl Holdings {
                 own.map(|(id, _)| id.clone()).collect()
             }
             _ => Vec::new(),
-        }
+        };
+        Touched { keys, records: records::touched(command, state) }
     }
 
-    /// These keys are now as this state has them.
-    pub fn follow(&mut self, touched: &[String], state: &State) {
-        for id in touched {
+    /// What was touched is now as this state has it.
+    pub fn follow(&mut self, touched: &Touched, state: &State) {
+        for name in &touched.records {
+            self.records.follow(name, state);
+        }
+        for id in &touched.keys {
             if let Some(Held { owner, bytes, .. }) = self.keys.remove(id) {
                 self.all -= bytes;
                 if let Some(own) = self.owners.get_mut(&owner) {

@@ -151,9 +151,9 @@ impl<E: Env> Store<E> {
         Self { env, replicated, holdings: RefCell::new(holdings) }
     }
 
-    /// All API keys may hold so many bytes of memory from now on, those of one owner a quarter of it. More that is
-    /// there stays, and does not grow.
-    pub fn bound_keys(&self, bytes: usize) {
+    /// All API keys may hold so many bytes of memory from now on, those of one owner a quarter of it; users, roles and
+    /// what else administrators make, together, as many. More that is there stays, and does not grow.
+    pub fn bound(&self, bytes: usize) {
         self.holdings.borrow_mut().bound(bytes);
     }
 
@@ -170,7 +170,7 @@ impl<E: Env> Store<E> {
 
     /// Carries out one command (rule 3).
     pub async fn propose(&self, command: Command) -> Result<Outcome> {
-        let touched = self.holdings.borrow().touched(&command);
+        let touched = self.holdings.borrow().touched(&command, &self.replicated.state());
         let outcome = match (command.is_pressing(), command.is_own_password()) {
             (true, _) => self.replicated.propose_pressing(command).await?,
             (false, true) => self.replicated.propose_careful(command).await?,

@@ -1,11 +1,12 @@
-//! What API keys may hold, together and of one owner.
+//! What API keys may hold, together and of one owner, and what users and roles may.
 
 mod common;
 
 use std::sync::Arc;
 
 use authz::password::PasswordHash;
-use authz::record::key::{ApiKey, Salted};
+use authz::record::key::{ApiKey, AppPrivilege, RoleMapping, Salted};
+use authz::record::role::{Descriptor, Role};
 use authz::record::user::{Realm, User};
 use authz::{Command, Error, Outcome};
 use common::start;
@@ -66,7 +67,7 @@ fn keys_hold_so_much_and_those_of_one_owner_a_part_of_it() {
     let env = sim.env();
     sim.run(async move {
         let (store, keeper) = start(&env).await;
-        store.bound_keys(400_000);
+        store.bound(400_000);
         keeper.ask(key("a1", "ann", 60_000)).await.expect("room");
         let second = keeper.ask(key("a2", "ann", 60_000)).await;
         assert_eq!(heavy(&second), Some("ann"));
@@ -82,14 +83,17 @@ fn keys_hold_so_much_and_those_of_one_owner_a_part_of_it() {
             keeper.ask(key(owner, owner, 95_000)).await.expect("room");
         }
         let full = keeper.ask(key("e1", "eve", 60_000)).await;
-        assert!(matches!(full, Err(Error::NoMemory { bytes_max: 400_000, .. })), "{full:?}");
+        assert!(
+            matches!(full, Err(Error::NoMemory { what: "api_keys", bytes_max: 400_000, .. })),
+            "{full:?}"
+        );
         // What makes keys no larger may always be done, also where they hold more than they may.
-        store.bound_keys(100_000);
+        store.bound(100_000);
         keeper.ask(noted(&["a1", "a2"], 1_000)).await.expect("smaller");
         let end = Command::InvalidateKeys { ids: vec!["bob".into()], now: 2 };
         keeper.ask(end).await.expect("it ends");
         assert!(keeper.ask(key("b2", "bob", 1)).await.is_err(), "it counts until it is forgotten");
-        store.bound_keys(400_000);
+        store.bound(400_000);
         assert_eq!(heavy(&keeper.ask(key("b2", "bob", 50_000)).await), Some("bob"));
         let forget = Command::ForgetKeys { ids: vec!["bob".into()], ended_by: 2 };
         keeper.ask(forget).await.expect("forgotten");
@@ -107,7 +111,7 @@ fn what_keys_hold_is_known_again_at_the_next_start() {
         drop(keeper);
         store.close().await.expect("closed");
         let (store, keeper) = start(&env).await;
-        store.bound_keys(400_000);
+        store.bound(400_000);
         assert_eq!(heavy(&keeper.ask(key("a2", "ann", 60_000)).await), Some("ann"));
         let state: Arc<authz::State> = keeper.state();
         assert_eq!(state.keys.values().count(), 1);
@@ -121,7 +125,7 @@ fn what_is_kept_of_a_user_who_goes_is_held_by_its_keys() {
     let env = sim.env();
     sim.run(async move {
         let (store, keeper) = start(&env).await;
-        store.bound_keys(400_000);
+        store.bound(400_000);
         let user = User {
             name: "ann".into(),
             roles: Vec::new(),
@@ -140,5 +144,76 @@ fn what_is_kept_of_a_user_who_goes_is_held_by_its_keys() {
         keeper.ask(Command::InvalidateKeys { ids: vec!["a1".into()], now: 2 }).await.expect("ends");
         keeper.ask(forget).await.expect("forgotten");
         keeper.ask(key("a2", "ann", 90_000)).await.expect("room again");
+    });
+}
+
+fn role(name: &str, bytes: usize) -> Arc<Role> {
+    Arc::new(Role::new(name, Descriptor { metadata: notes(bytes), ..Descriptor::default() }))
+}
+
+/// Three hundred roles of half a megabyte held 150 MB, and their snapshot as much again; nobody counted them.
+#[test]
+fn users_and_roles_hold_so_much_together() {
+    let sim = Sim::new(4);
+    let env = sim.env();
+    sim.run(async move {
+        let (store, keeper) = start(&env).await;
+        store.bound(400_000);
+        let put = |roles: Vec<Arc<Role>>| keeper.ask(Command::PutRoles { roles });
+        let full = |outcome: &Result<Outcome, Error>| {
+            matches!(
+                outcome,
+                Err(Error::NoMemory { what: "users_and_roles", bytes_max: 400_000, .. })
+            )
+        };
+        put(vec![role("a", 150_000), role("b", 150_000)]).await.expect("room");
+        assert!(full(&put(vec![role("c", 150_000)]).await));
+        assert!(full(&put(vec![role("c", 60_000), role("d", 60_000)]).await), "both together");
+        // What stands in its place goes.
+        put(vec![role("a", 160_000)]).await.expect("as much in its place");
+        let user = |bytes| User {
+            name: "ann".into(),
+            roles: Vec::new(),
+            metadata: notes(bytes),
+            realm: Realm::Native,
+            ..User::elastic(PasswordHash::nobody())
+        };
+        let made = |bytes| {
+            let user = user(bytes);
+            keeper.ask(Command::PutUser { withdraws: None, by: None, user, keep_password: false })
+        };
+        assert!(full(&made(150_000).await), "users count with roles");
+        made(20_000).await.expect("a small one");
+        let mapping = |bytes| {
+            let mapping = RoleMapping { name: "m".into(), body: notes(bytes) };
+            keeper.ask(Command::PutMapping { mapping })
+        };
+        assert!(full(&mapping(150_000).await));
+        let privileges = |bytes| {
+            let (application, name) = ("app".to_owned(), "p".to_owned());
+            let one =
+                AppPrivilege { application, name, actions: Vec::new(), metadata: notes(bytes) };
+            keeper.ask(Command::PutPrivileges { privileges: vec![one] })
+        };
+        assert!(full(&privileges(150_000).await));
+        // What goes makes room, whatever kind it was of.
+        keeper.ask(Command::DeleteRoles { names: vec!["b".into()] }).await.expect("gone");
+        privileges(50_000).await.expect("room");
+        mapping(50_000).await.expect("room");
+        keeper.ask(Command::DeleteUser { name: "ann".into() }).await.expect("gone");
+        keeper.ask(Command::DeleteMapping { name: "m".into() }).await.expect("gone");
+        let (application, names) = ("app".to_owned(), vec!["p".to_owned()]);
+        keeper.ask(Command::DeletePrivileges { application, names }).await.expect("gone");
+        put(vec![role("b", 200_000)]).await.expect("all of it went");
+        // Above the bound, what becomes smaller is taken.
+        store.bound(100_000);
+        put(vec![role("b", 190_000)]).await.expect("smaller");
+        keeper.ask(key("a1", "ann", 20_000)).await.expect("keys have a part of their own");
+        drop(keeper);
+        store.close().await.expect("closed");
+        let (store, keeper) = start(&env).await;
+        store.bound(400_000);
+        let again = keeper.ask(Command::PutRoles { roles: vec![role("c", 60_000)] }).await;
+        assert!(full(&again), "known again after a start");
     });
 }

@@ -40,7 +40,7 @@ pub enum Order {
     End,
 }
 
-/// One part in so many of the memory may be held by API keys.
+/// One part in so many of the memory may be held by API keys, and one by users, roles and what else is like them.
 const KEYS_PART: usize = 16;
 
 /// What a core is given at its start.
@@ -87,7 +87,7 @@ pub async fn run(core: Core, seed: Seed) {
         env.spawn().spawn(async move {
             let woken = wake_authz(&waking, security, (authz, keys, audit), preset).await;
             if let Ok((Some(store), ..)) = &woken {
-                store.bound_keys(key_bytes);
+                store.bound(key_bytes);
                 store.keep_tidy(&waking, tidy);
             }
             reply.send(woken);

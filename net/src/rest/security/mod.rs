@@ -275,8 +275,8 @@ fn told(error: authz::Error) -> Error {
         }
         authz::Error::Refused { reason } => Error::illegal_argument(reason),
         heavy @ authz::Error::Heavy { .. } => Error::illegal_argument(heavy.to_string()),
-        authz::Error::NoMemory { bytes, bytes_max } => {
-            Error::no_memory("api_keys", bytes, bytes_max)
+        authz::Error::NoMemory { what, bytes, bytes_max } => {
+            Error::no_memory(what, bytes, bytes_max)
         }
         authz::Error::Denied(denied) => admit::denied(&denied),
         authz::Error::Busy => Error::rejected("too many passwords wait to be hashed"),
