@@ -196,9 +196,7 @@ impl Filter for Set {
     }
 
     fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
-        for (matches, doc) in matches.iter_mut().zip(docs) {
-            *matches = self.docs.has(*doc);
-        }
+        self.docs.probe(docs, matches);
     }
 
     fn count(&mut self) -> Option<u64> {
