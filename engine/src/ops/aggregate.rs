@@ -127,13 +127,15 @@ fn all_fit(aggs: &Aggs, partials: &[Partial], is_joined: bool, left: &mut usize)
 /// Takes the work of one partial from what is `left`; false where that is less.
 fn fits(agg: &Agg, partial: &Partial, is_joined: bool, left: &mut usize) -> bool {
     let inside = |bucket: &search::aggs::partial::Bucket, left: &mut usize| {
-        spend(left, 1) && all_fit(&agg.subs, &bucket.subs, is_joined, left)
+        // What pipelines make there, too.
+        spend(left, 1 + agg.subs.pipes.len()) && all_fit(&agg.subs, &bucket.subs, is_joined, left)
     };
     match partial {
         Partial::Single(bucket) => inside(bucket, left),
         Partial::Buckets(buckets) => {
             // Those without documents are made on the way.
-            let gaps = gap_count(agg, buckets).saturating_mul(1 + agg.subs.aggs.len());
+            let gaps = gap_count(agg, buckets)
+                .saturating_mul(1 + agg.subs.aggs.len() + agg.subs.pipes.len());
             spend(left, gaps) && buckets.list.iter().all(|bucket| inside(bucket, left))
         }
         Partial::Digest(digest, _) if is_joined => spend(left, 1 + digest.held() / VALUES_A_BUCKET),

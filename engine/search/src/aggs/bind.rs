@@ -153,6 +153,9 @@ impl Scope<'_, '_> {
                 ),
             ));
         }
+        if !self.binder.context.purse.goes_on() {
+            return Err(Error::illegal("what is bound is dropped"));
+        }
         let what = self.what(agg, parent, level)?;
         let below = match &agg.kind {
             Kind::Nested(path) => Some(path.as_str()),

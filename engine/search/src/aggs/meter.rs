@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::partial::{Bucket, Partial};
+use super::partial::{Bucket, Made, Partial};
 use super::shape::{Name, Out};
 use super::spec::Aggs;
 
@@ -76,13 +76,13 @@ fn held(out: &Out) -> usize {
     }
 }
 
-/// What pipelines print, each number once in each bucket: made before anything is shown.
+/// What pipelines make and print, each number once in each bucket: made before anything is shown.
 pub fn of_pipes(aggs: &Aggs, bucket: &Bucket) -> usize {
     let said = Said::of(aggs);
     if said.is_nothing() { 0 } else { said.bytes(&bucket.subs) }
 }
 
-/// How long the formats of pipelines side by side are: reckoned once, for however many buckets.
+/// What the results of pipelines side by side take, their formats included: reckoned once, for however many buckets.
 struct Said {
     here: usize,
     below: Vec<Said>,
@@ -92,7 +92,8 @@ impl Said {
     fn of(aggs: &Aggs) -> Self {
         let formats = aggs.pipes.iter().filter_map(|pipe| pipe.format.as_ref());
         Self {
-            here: formats.map(|format| ALLOCATED_BYTES + format.len()).sum(),
+            here: aggs.pipes.len() * size_of::<Option<Made>>()
+                + formats.map(|format| ALLOCATED_BYTES + format.len()).sum::<usize>(),
             below: aggs.aggs.iter().map(|agg| Self::of(&agg.subs)).collect(),
         }
     }

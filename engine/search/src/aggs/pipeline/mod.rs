@@ -25,14 +25,20 @@ use scripted::Running;
 /// # Errors
 /// A path that leads to nothing that is a number.
 pub fn run(aggs: &Aggs, bucket: &mut Bucket) -> Result<()> {
+    run_in_order(aggs, &in_order(aggs), bucket)
+}
+
+/// As [`run`], with the order of the pipelines: the same in each of ten thousand buckets.
+fn run_in_order(aggs: &Aggs, order: &[(usize, &Pipe)], bucket: &mut Bucket) -> Result<()> {
     for (agg, partial) in aggs.aggs.iter().zip(&mut bucket.subs) {
         match partial {
             Partial::Single(inner) => run(&agg.subs, inner)?,
             Partial::Buckets(buckets) => {
+                let below = in_order(&agg.subs);
                 for inner in &mut buckets.list {
-                    run(&agg.subs, inner)?;
+                    run_in_order(&agg.subs, &below, inner)?;
                 }
-                for (place, pipe) in in_order(&agg.subs) {
+                for (place, pipe) in below {
                     if !pipe.kind.is_sibling() {
                         parent(agg, buckets, place, pipe)?;
                     }
@@ -42,9 +48,9 @@ pub fn run(aggs: &Aggs, bucket: &mut Bucket) -> Result<()> {
         }
     }
     bucket.pipes.resize(aggs.pipes.len(), None);
-    for (place, pipe) in in_order(aggs) {
+    for (place, pipe) in order {
         if pipe.kind.is_sibling() {
-            bucket.pipes[place] = Some(sibling(aggs, bucket, pipe)?);
+            bucket.pipes[*place] = Some(sibling(aggs, bucket, pipe)?);
         }
     }
     Ok(())
