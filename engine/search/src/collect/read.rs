@@ -296,7 +296,7 @@ pub(super) fn unknown_number(rank: base::Ord, term: &[u8], missing: &MissingTerm
 /// The term that documents without one show.
 pub(super) fn missing_value(missing: &MissingTerm) -> Option<Arc<[u8]>> {
     match missing {
-        MissingTerm::Term(term) => Some((**term).into()),
+        MissingTerm::Term(term) => Some(Arc::clone(term)),
         MissingTerm::First | MissingTerm::Last => None,
     }
 }

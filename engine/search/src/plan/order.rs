@@ -129,7 +129,7 @@ pub enum MissingTerm {
     /// After all others, in either direction.
     Last,
     /// As if they had this one.
-    Term(Box<[u8]>),
+    Term(Arc<[u8]>),
 }
 
 /// One value of the place after which the page begins.
@@ -629,7 +629,7 @@ fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result
     let missing = match &sort.missing {
         Missing::First => MissingTerm::First,
         Missing::Last => MissingTerm::Last,
-        Missing::Value(value) => MissingTerm::Term(term_of(field, value)?),
+        Missing::Value(value) => MissingTerm::Term(term_of(field, value)?.into()),
     };
     let shown = field.filter(|field| match &field.kind {
         Type::Keyword(keyword) => keyword.flavor != KeywordFlavor::Keyword,
