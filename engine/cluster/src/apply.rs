@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use json::Value;
+use mapping::analysis::holding;
 use mapping::{Delta, Mapping};
 
 use crate::command::{Command, Rules};
 use crate::error::{Error, Result};
 use crate::graveyard::buried;
-use crate::share::shared;
+use crate::share::{Known, shared};
 use crate::state::{Index, Rollover, State};
 use crate::vacancy::resized;
 
@@ -187,11 +188,17 @@ fn replace(state: &State, changed: Vec<Index>, aliases_changed: bool) -> State {
 
 fn put_mapping(state: &State, uuids: &[[u8; 16]], mappings: &Value) -> Result<State> {
     let mut changed = Vec::new();
+    // Of a hundred indices that become alike, one tree is kept as it is made.
+    let mut known = Known::default();
     for index in all(state, uuids)? {
         let mapping = index.mapping.merge(mappings)?;
-        if mapping.version() != index.mapping.version() {
-            changed.push(Index { mapping: Arc::new(mapping), ..(**index).clone() });
+        if mapping.version() == index.mapping.version() {
+            continue;
         }
+        let more = mapping.text_bytes().saturating_sub(index.mapping.text_bytes());
+        holding::hold_mapping(more)?;
+        let index = known.shared(Index { mapping: Arc::new(mapping), ..(**index).clone() });
+        changed.push(Arc::unwrap_or_clone(index));
     }
     Ok(replace(state, changed, false))
 }

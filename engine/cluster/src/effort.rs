@@ -7,6 +7,7 @@
 
 use json::Value;
 
+use crate::alias::AliasAction;
 use crate::command::{Command, NewIndex};
 use crate::settings::IndexSettings;
 use crate::state::State;
@@ -89,6 +90,14 @@ impl Left {
             Command::UpdateAliases { actions } => {
                 // The table of names is made anew.
                 self.take(actions.len().saturating_add(state.aliases.len()));
+                for action in actions {
+                    if self.0 == 0 {
+                        return;
+                    }
+                    if let AliasAction::Add { alias, .. } = action {
+                        alias.filter.iter().for_each(|filter| self.value(filter));
+                    }
+                }
             }
             Command::PutIndexTemplate { template, .. } => self.template(state, template),
             Command::PutComponentTemplate { name, template, .. } => {

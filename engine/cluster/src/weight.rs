@@ -89,7 +89,7 @@ pub struct Weight {
     /// Of each part, by its address.
     parts: Map<usize, usize>,
     /// Keeps the addresses from being given to something else.
-    _state: Arc<State>,
+    state: Arc<State>,
 }
 
 impl Weight {
@@ -112,7 +112,12 @@ impl Weight {
             .add(Arc::as_ptr(&state.settings).addr(), || cluster_settings_bytes(&state.settings));
         let nodes = state.voting_exclusions.iter().map(|(id, name)| id.len() + name.len());
         let bytes = weighing.bytes + nodes.map(|bytes| bytes + NAME_BYTES).sum::<usize>();
-        Self { bytes, parts: weighing.parts, _state: Arc::clone(state) }
+        Self { bytes, parts: weighing.parts, state: Arc::clone(state) }
+    }
+
+    /// Version of the state that was weighed.
+    pub fn version(&self) -> u64 {
+        self.state.version
     }
 
     /// All of it.

@@ -28,7 +28,7 @@ const SMALL_PART: usize = 8;
 /// See the head of the file.
 pub(super) struct Held {
     lease: Lease,
-    weight: RefCell<Weight>,
+    weight: RefCell<Arc<Weight>>,
     /// What changes under way may add.
     coming: Cell<usize>,
     taken: RefCell<Option<Taken>>,
@@ -44,7 +44,7 @@ impl Held {
     /// Takes memory for a state that stands already, as much as it weighs where so much is to be had.
     pub(super) fn of(state: &Arc<State>, lease: &Lease) -> Self {
         let lease = lease.of(Holder::State);
-        let weight = Weight::of(state, None);
+        let weight = Arc::new(Weight::of(state, None));
         let taken = lease.take(0);
         let held = Self { lease, weight: weight.into(), coming: Cell::new(0), taken: taken.into() };
         held.settle();
@@ -65,17 +65,21 @@ impl Held {
         })
     }
 
-    /// Admits a change, whose memory is taken until it is done; `after` is the state that it makes, where that
-    /// is known.
+    /// What the state weighs.
+    pub(super) fn weight(&self) -> Arc<Weight> {
+        Arc::clone(&self.weight.borrow())
+    }
+
+    /// Admits a change, whose memory is taken until it is done; `grown` is by how much the state that it makes weighs
+    /// more, where that is known ([`growth_to`]).
     ///
     /// # Errors
     /// 429 where there is no room for it.
-    pub(super) fn admit(&self, command: &Command, after: Option<&State>) -> Result<Coming<'_>> {
-        let bytes = match (after, command.growth()) {
+    pub(super) fn admit(&self, command: &Command, grown: Option<usize>) -> Result<Coming<'_>> {
+        let bytes = match (grown, command.growth()) {
             // It would have been tried where this is not known.
             (_, Growth::None) | (None, Growth::Unknown) => 0,
-            (Some(after), _) => self.growth_to(after),
-            (None, Growth::About(bytes)) => bytes,
+            (Some(bytes), _) | (None, Growth::About(bytes)) => bytes,
         };
         let coming = Coming { held: self, bytes };
         self.coming.set(self.coming.get() + bytes);
@@ -98,17 +102,13 @@ impl Held {
         }
     }
 
-    /// Weighs the state anew: a change was done.
-    pub(super) fn weigh(&self, state: &Arc<State>) {
-        let weight = Weight::of(state, Some(&self.weight.borrow()));
-        *self.weight.borrow_mut() = weight;
+    /// The state was weighed anew ([`Weight::of`]): a change was done. Of two that were weighed at once the later
+    /// one counts.
+    pub(super) fn put(&self, weight: Weight) {
+        if weight.version() >= self.weight.borrow().version() {
+            *self.weight.borrow_mut() = Arc::new(weight);
+        }
         self.settle();
-    }
-
-    fn growth_to(&self, after: &State) -> usize {
-        let weight = self.weight.borrow();
-        let after = Weight::of(&Arc::new(after.clone()), Some(&weight));
-        after.bytes().saturating_sub(weight.bytes())
     }
 
     fn wanted(&self) -> usize {
@@ -136,6 +136,12 @@ impl Held {
             _ => taken.shrink_to(wanted),
         }
     }
+}
+
+/// By how much a state weighs more than the one that weighs `weight`: a walk over what is new in it.
+pub(super) fn growth_to(after: &State, weight: &Weight) -> usize {
+    let after = Weight::of(&Arc::new(after.clone()), Some(weight));
+    after.bytes().saturating_sub(weight.bytes())
 }
 
 impl Drop for Coming<'_> {

@@ -21,9 +21,9 @@ use std::time::Duration;
 use base::ShardId;
 use base::hash::{Map, Set};
 use base::planted::{Fault, planted};
-use cluster::{Command, Index, Outcome, State, Urgency};
+use cluster::{Command, Index, Outcome, State, Urgency, Weight};
 use consensus::{Replicated, Reserve, Setup};
-use env::queue::Place;
+use env::queue::{Place, Queue};
 use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
 use super::call::{Message, NotOpened, OpenCall, ShardCall};
@@ -64,6 +64,8 @@ pub(crate) struct Keeper<E: Env> {
     opening_count: Cell<u64>,
     pub(super) warn: fn(&str),
     held: Held,
+    /// Changes that take long, one at a time.
+    long_changes: Queue,
 }
 
 impl<E: Env> Keeper<E> {
@@ -108,6 +110,7 @@ impl<E: Env> Keeper<E> {
             lines: Lines::default(),
             openings: RefCell::default(),
             opening_count: Cell::default(),
+            long_changes: Queue::default(),
         });
         let state = keeper.value.state();
         if state.uuid == [0; 16] {
@@ -198,8 +201,14 @@ impl<E: Env> Keeper<E> {
         if let Some(refused) = self.beyond_room(&command) {
             return Ok(Outcome::Refused(refused));
         }
+        let is_long = self.value.state().takes_long(&command);
+        // What a long one makes beside the state is there once, not for each of those that come together. Whoever
+        // makes indices waits for their shards meanwhile, which may change the state themselves.
+        let alone = is_long && command.new_indices().is_empty();
+        let turn = if alone { Some(self.long_changes.pass().await) } else { None };
         let state = self.value.state();
-        let Tried { command, after, unfit } = match self.tried(&state, command).await {
+        let tried = self.tried(&state, command, is_long).await;
+        let Tried { command, after, grown, unfit } = match tried {
             Ok(tried) => tried,
             Err(refused) => return Ok(Outcome::Refused(refused)),
         };
@@ -211,7 +220,7 @@ impl<E: Env> Keeper<E> {
             return Ok(Outcome::Refused(refused));
         }
         // Taken until the state that the change makes is weighed.
-        let _memory = self.held.admit(&command, after.as_ref())?;
+        let _memory = self.held.admit(&command, grown)?;
         match unfit {
             None => {}
             Some(Unfit::Refused(error)) => return Ok(Outcome::Refused(error)),
@@ -252,7 +261,8 @@ impl<E: Env> Keeper<E> {
             self.coming.borrow_mut().remove(&uuid);
         }
         self.publish_state();
-        self.held.weigh(&self.value.state());
+        self.weigh(is_long).await;
+        drop(turn);
         self.share_mappings(&before);
         let after = self.follow().await;
         self.remove_deleted(&before, &after).await;
@@ -267,19 +277,39 @@ impl<E: Env> Keeper<E> {
     }
 
     /// Tries a command on the state as it is; one that takes long, on a worker. Or why it is refused.
-    async fn tried(&self, state: &Arc<State>, command: Command) -> cluster::Result<Tried> {
+    async fn tried(
+        &self,
+        state: &Arc<State>,
+        command: Command,
+        is_long: bool,
+    ) -> cluster::Result<Tried> {
         let (shared, now_ms) = (Arc::clone(&self.shared), self.env.clock().unix_ms());
-        if !state.takes_long(&command) {
-            return Tried::of(state, command, &shared, now_ms);
+        let weight = self.held.weight();
+        if !is_long {
+            return Tried::of(state, &weight, command, &shared, now_ms);
         }
         // Where no worker has time it is done here: some changes may not be refused, such as the block of a disk
         // that fills up.
         let state = Arc::clone(state);
-        let job = move || Tried::of(&state, command, &shared, now_ms);
+        let job = move || Tried::of(&state, &weight, command, &shared, now_ms);
         match self.env.spawn().work_short_or_back(job).await {
             Ok(done) => done,
             Err(job) => job.expect("a worker that panics ends the process")(),
         }
+    }
+
+    /// Weighs the state anew, where a change took long on a worker: there it is as much that is new.
+    async fn weigh(&self, is_long: bool) {
+        let (state, before) = (self.value.state(), self.held.weight());
+        let job = move || Weight::of(&state, Some(&before));
+        let weight = match is_long {
+            false => job(),
+            true => match self.env.spawn().work_short_or_back(job).await {
+                Ok(weight) => weight,
+                Err(job) => job.expect("a worker that panics ends the process")(),
+            },
+        };
+        self.held.put(weight);
     }
 
     /// Gives the shards of open indices the mappings that are new since `before`: those with which they were

@@ -5,10 +5,10 @@
 //!
 //! A pure function of a state and a command: a worker does it where that takes long.
 
-use cluster::{Command, Growth, Outcome, State};
+use cluster::{Command, Growth, Outcome, State, Weight};
 use mapping::analysis::holding::within_bytes;
 
-use super::held::SHARE_PART;
+use super::held::{SHARE_PART, growth_to};
 use crate::core::reserved_alias;
 use crate::error::{Error, Result};
 use crate::node::Shared;
@@ -20,6 +20,8 @@ pub(super) struct Tried {
     pub(super) command: Command,
     /// The state that it makes; none where it may only add so much as it says ([`Growth`]).
     pub(super) after: Option<State>,
+    /// By how much that weighs more.
+    pub(super) grown: Option<usize>,
     /// What is wrong with an index that it makes. There must be room for it first.
     pub(super) unfit: Option<Unfit>,
 }
@@ -40,12 +42,17 @@ impl Tried {
     /// Why it is refused.
     pub(super) fn of(
         state: &State,
+        weight: &Weight,
         command: Command,
         shared: &Shared,
         now_ms: i64,
     ) -> cluster::Result<Self> {
         let most = shared.config.memory_bytes / SHARE_PART;
-        within_bytes(most, || Self::of_any_size(state, command, shared, now_ms))
+        let tried = within_bytes(most, || Self::of_any_size(state, command, shared, now_ms))?;
+        let grows =
+            tried.after.as_ref().filter(|_| !matches!(tried.command.growth(), Growth::None));
+        let grown = grows.map(|after| growth_to(after, weight));
+        Ok(Self { grown, ..tried })
     }
 
     fn of_any_size(
@@ -58,14 +65,14 @@ impl Tried {
         let makes_indices = !command.new_indices().is_empty();
         let command = if makes_indices { cluster::compose(state, command)? } else { command };
         if !makes_indices && !matches!(command.growth(), Growth::Unknown) {
-            return Ok(Self { command, after: None, unfit: None });
+            return Ok(Self { command, after: None, grown: None, unfit: None });
         }
         let (after, outcome) = cluster::apply(state, &command);
         if let Outcome::Refused(error) = outcome {
             return Err(error);
         }
         let unfit = unfit(state, &after, &command, shared, now_ms);
-        Ok(Self { command, after: Some(after), unfit })
+        Ok(Self { command, after: Some(after), grown: None, unfit })
     }
 }
 

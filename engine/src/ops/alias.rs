@@ -27,6 +27,9 @@ const LOOK: &str = "indices:admin/aliases/get";
 /// of the cluster's state so often.
 const STEPS_OF_PAIR: usize = 2048;
 
+/// What a pair that is added takes until the change is done: the action, its place in the state that is tried, its part of the log.
+const BYTES_OF_PAIR: usize = 1024;
+
 /// Steps of one request: some hundred milliseconds, between which others have their turn.
 const STEPS_OF_REQUEST: usize = 8 * STEPS_MAX;
 
@@ -150,6 +153,7 @@ impl<E: Env> Core<E> {
         let mut does_any = false;
         let mut steps = Steps::new(STEPS_OF_REQUEST);
         let mut concerned: Vec<Vec<Reached>> = Vec::with_capacity(requests.len());
+        let mut added_pairs = 0;
         for request in requests {
             self.env.spawn().yield_if_needed().await;
             let indices = self.concerned(gate, request).await?;
@@ -164,8 +168,12 @@ impl<E: Env> Core<E> {
                     STEPS_OF_REQUEST / STEPS_OF_PAIR
                 )));
             }
+            if matches!(request.change, AliasChange::Add { .. }) {
+                added_pairs += pairs;
+            }
             concerned.push(indices);
         }
+        let _memory = self.room("aliases", added_pairs.saturating_mul(BYTES_OF_PAIR))?;
         let touched = concerned.iter().flatten().map(|one| &*one.index);
         let names = touched.clone().map(|index| &*index.name);
         block::check_cluster_of(&state, names, Level::MetadataWrite)?;
@@ -194,7 +202,7 @@ impl<E: Env> Core<E> {
                     }
                     found
                 }
-                _ => self.add_actions(gate, request, &indices, &mut actions)?,
+                _ => self.add_actions(gate, request, &indices, &mut actions).await?,
             };
             does_any |= does;
             let (kind, missing) = match request.change {
@@ -401,7 +409,7 @@ impl<E: Env> Core<E> {
     }
 
     /// Does it anything?
-    fn add_actions(
+    async fn add_actions(
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: &AliasRequest,
@@ -419,16 +427,18 @@ impl<E: Env> Core<E> {
             // What it takes away is judged later (`removed`).
             AliasChange::Remove { .. } => {}
             AliasChange::Add { alias, must_exist } => {
-                for name in &request.aliases {
+                for (number, name) in request.aliases.iter().enumerate() {
                     let name = date_math::resolve(name, self.now_ms())?;
                     if *must_exist && !self.state().aliases.contains_key(&*name) {
                         return Err(aliases_missing(std::iter::once(&name.to_string())));
                     }
                     gate.index("indices:admin/aliases", &name)?;
                     let state = self.state();
-                    let filter = alias.filter.as_deref();
+                    // What an index answers under the first name it answers under all.
+                    let filter = alias.filter.as_deref().filter(|_| number == 0);
                     alias_filter::check_query(gate, &name, filter)?;
                     for index in indices {
+                        self.env.spawn().yield_if_needed().await;
                         alias_filter::check(&state, index, &name, filter, self.now_ms())?;
                         actions.push(AliasAction::Add {
                             uuid: index.uuid,

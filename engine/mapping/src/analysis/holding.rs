@@ -46,6 +46,21 @@ pub(super) fn hold(bytes: usize) -> Result<()> {
     if is_exceeded() { Err(exceeded()) } else { Ok(()) }
 }
 
+/// Counts what a mapping becomes larger.
+///
+/// # Errors
+/// It is too much, with what was counted before.
+pub fn hold_mapping(bytes: usize) -> Result<()> {
+    HELD.set(HELD.get().saturating_add(bytes));
+    match is_exceeded() {
+        false => Ok(()),
+        true => Err(Error::illegal_argument(format!(
+            "the mappings would take more than [{}] bytes of memory in all indices that are meant",
+            MOST.get()
+        ))),
+    }
+}
+
 /// Is more made than may be? Then nothing is made of it, however lenient a part is about its rules.
 pub(super) fn is_exceeded() -> bool {
     HELD.get() > MOST.get()
