@@ -148,10 +148,10 @@ impl<E: Env> Core<E> {
         };
         let held = self.hold(gate, ACTION, &search).await?;
         let here = held.first().map_or("", |held| &*held.name);
-        let request = self.looked_up(gate, here, &Arc::new(request)).await?;
+        let mut made = Made::default();
+        let request = self.looked_up(gate, here, &Arc::new(request), &mut made).await?;
         let begin = self.env.clock().monotonic();
         let request = &self.with_families(gate, ACTION, &held, request, begin).await?;
-        let mut made = Made::default();
         let targets = self.targets_of(gate, ACTION, &held, request, None, &mut made).await?;
         let Some(mut target) = targets.first() else {
             return Err(Error::index_not_found(&call.index, "index_or_alias"));
@@ -241,8 +241,8 @@ impl<E: Env> Core<E> {
             }
         }
         let here = held.first().map_or("", |held| &*held.name);
-        let request = &self.looked_up(gate, here, &Arc::new(request)).await?;
         let mut made = Made::default();
+        let request = &self.looked_up(gate, here, &Arc::new(request), &mut made).await?;
         let targets = self.targets_of(gate, VALIDATE, &held, request, None, &mut made).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let (mut asked, mut successful) = (0, 0);

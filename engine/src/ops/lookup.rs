@@ -4,27 +4,52 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use env::Env;
+use base::hash::Map;
+use env::{Env, heap};
 use json::Value;
 use search::SearchRequest;
 use search::ast::{Like, Node, Query, Scalar, Terms, TermsLookup};
 use search::plan::at_path;
 
 use super::document::{GetRequest, SourceFilter, VersionType};
+use super::made::Made;
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
 
+/// What a value adds to the text of a request, beside its letters.
+const VALUE_BYTES: usize = 4;
+
+/// A list of values that a document holds, and how much text they are.
+#[derive(Clone)]
+struct List {
+    values: Arc<[Scalar]>,
+    text_bytes: usize,
+}
+
+/// The lists that a request has looked up so far. Hundreds of its clauses may name the same one: it is read once and
+/// there once.
+type Lists = Map<(String, String, Option<String>, String), List>;
+
+/// What a name of a query led to.
+enum Found {
+    Terms(List),
+    /// A document, where it is there.
+    Source(Option<Value>),
+}
+
 impl<E: Env> Core<E> {
-    /// The request with all that it names looked up; `index` stands where a name is missing.
+    /// The request with all that it names looked up; `index` stands where a name is missing. What was looked up counts
+    /// as its text, once for each clause that names it, and is paid by `made`.
     ///
     /// # Errors
-    /// A missing index, or a gate that says no.
+    /// A missing index, a gate that says no, too little memory.
     pub(super) async fn looked_up(
         self: &Rc<Self>,
         gate: &dyn Gate,
         index: &str,
         request: &Arc<SearchRequest>,
+        made: &mut Made,
     ) -> Result<Arc<SearchRequest>> {
         let compiled = request.scripted.then(|| self.with_programs(request));
         let request = compiled.map_or_else(|| Arc::clone(request), Arc::new);
@@ -38,80 +63,140 @@ impl<E: Env> Core<E> {
             return Ok(request);
         }
         let mut request = Arc::unwrap_or_clone(request);
-        for query in [&mut request.query, &mut request.post_filter].into_iter().flatten() {
-            self.look_up(gate, index, query).await?;
+        let mut queries = Vec::new();
+        queries.extend([&mut request.query, &mut request.post_filter].into_iter().flatten());
+        queries.extend(search::aggs::queries_mut(&mut request.aggs));
+        queries.extend(request.rescore.iter_mut().map(|rescore| &mut rescore.query));
+        let mut lists = Lists::default();
+        let mut text_bytes = request.text_bytes;
+        for query in queries {
+            let more = self.look_up(gate, index, query, (&mut lists, &mut *made)).await?;
+            text_bytes = text_bytes.saturating_add(more);
         }
-        for query in search::aggs::queries_mut(&mut request.aggs) {
-            self.look_up(gate, index, query).await?;
-        }
-        for rescore in &mut request.rescore {
-            self.look_up(gate, index, &mut rescore.query).await?;
-        }
+        request.text_bytes = text_bytes;
         Ok(Arc::new(request))
     }
 
-    /// Looks up all that a query names; `index` stands where a name is missing.
-    ///
-    /// # Errors
-    /// A missing index, or a gate that says no.
-    pub async fn look_up(
+    /// Looks up all that a query names; `index` stands where a name is missing. Answers how much text it became.
+    async fn look_up(
         self: &Rc<Self>,
         gate: &dyn Gate,
         index: &str,
         query: &mut Query,
-    ) -> Result<()> {
+        (lists, made): (&mut Lists, &mut Made),
+    ) -> Result<usize> {
         let mut wanted = Vec::new();
         query.visit_mut(&mut |query| match &query.node {
-            Node::TermsLookup(lookup) => wanted.push(of_terms(lookup)),
+            Node::TermsLookup(lookup) => wanted.push((of_terms(lookup), Some(lookup.path.clone()))),
             Node::MoreLikeThis(alike) => {
                 for like in alike.like.iter().chain(&alike.unlike) {
-                    wanted.extend(of_like(like, index));
+                    wanted.extend(of_like(like, index).map(|request| (request, None)));
                 }
             }
             _ => {}
         });
-        let mut sources: Vec<Option<Value>> = Vec::with_capacity(wanted.len());
-        for request in &wanted {
-            let found = self.get(gate, request).await?.found;
-            let text = found.and_then(|found| found.source);
-            sources.push(text.and_then(|text| json::parse(&text).ok()));
+        let mut found = Vec::with_capacity(wanted.len());
+        let mut text_bytes = 0_usize;
+        for (request, path) in wanted {
+            let (one, bytes) = match path {
+                Some(path) => {
+                    let list = self.list(gate, request, path, (&mut *lists, &mut *made)).await?;
+                    let bytes = list.text_bytes;
+                    (Found::Terms(list), bytes)
+                }
+                None => {
+                    let read = |text: &[u8]| json::parse(text).ok();
+                    let (source, bytes) = self.read_found(gate, &request, read, made).await?;
+                    (Found::Source(source.flatten()), bytes)
+                }
+            };
+            text_bytes = text_bytes.saturating_add(bytes);
+            found.push(one);
         }
-        let mut sources = sources.into_iter();
-        query.visit_mut(&mut |query| match &mut query.node {
-            Node::TermsLookup(lookup) => {
-                let mut values = Vec::new();
-                if let Some(Some(source)) = sources.next() {
-                    let path: Vec<&str> = lookup.path.split('.').collect();
-                    collect(&source, &path, &mut values);
-                }
-                let field = std::mem::take(&mut lookup.field);
-                query.node = Node::Terms(Terms { field, values: values.into() });
-            }
-            Node::MoreLikeThis(alike) => {
-                let mut known = Vec::new();
-                // Of a document that was named, only these fields count.
-                let own = alike.fields.clone();
-                let mut fill = |likes: &mut Vec<Like>| {
-                    likes.retain_mut(|like| {
-                        let Like::Item { index, id, fields, .. } = like else { return true };
-                        known.push((index.clone(), id.clone()));
-                        match sources.next() {
-                            Some(Some(source)) => {
-                                *like = Like::Doc(source, fields.take().or_else(|| own.clone()));
-                                true
-                            }
-                            _ => false,
-                        }
-                    });
-                };
-                fill(&mut alike.like);
-                fill(&mut alike.unlike);
-                alike.known = known;
-            }
-            _ => {}
-        });
-        Ok(())
+        fill(query, &mut found.into_iter());
+        Ok(text_bytes)
     }
+
+    /// The values that stand at a path of a document.
+    async fn list(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: GetRequest,
+        path: String,
+        (lists, made): (&mut Lists, &mut Made),
+    ) -> Result<List> {
+        let key = (request.index.clone(), request.id.clone(), request.routing.clone(), path);
+        if let Some(known) = lists.get(&key) {
+            return Ok(known.clone());
+        }
+        let path = key.3.clone();
+        let read = move |text: &[u8]| {
+            let mut values = Vec::new();
+            if let Ok(source) = json::parse(text) {
+                let path: Vec<&str> = path.split('.').collect();
+                collect(&source, &path, &mut values);
+            }
+            let bytes = values.iter().map(|value: &Scalar| value.text().len() + VALUE_BYTES);
+            List { text_bytes: bytes.sum(), values: values.into() }
+        };
+        let (list, _) = self.read_found(gate, &request, read, made).await?;
+        let list = list.unwrap_or(List { values: Arc::default(), text_bytes: 0 });
+        lists.insert(key, list.clone());
+        Ok(list)
+    }
+
+    /// What `read` makes of the source of a document, where there is one, paid; and how long that is.
+    async fn read_found<T: Send + 'static>(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &GetRequest,
+        read: impl FnOnce(&[u8]) -> T + Send + 'static,
+        made: &mut Made,
+    ) -> Result<(Option<T>, usize)> {
+        let found = self.get(gate, request).await?.found;
+        let Some(text) = found.and_then(|found| found.source) else { return Ok((None, 0)) };
+        let text_bytes = text.len();
+        let read = |text: &env::Bytes| Ok(heap::left_by(|| read(text)));
+        let (read, held_bytes) = self.read_text(text, read).await?;
+        made.pay(self, held_bytes)?;
+        Ok((Some(read), text_bytes))
+    }
+}
+
+/// Puts what was found, in the order of the names, in their places.
+fn fill(query: &mut Query, found: &mut dyn Iterator<Item = Found>) {
+    query.visit_mut(&mut |query| match &mut query.node {
+        Node::TermsLookup(lookup) => {
+            let values = match found.next() {
+                Some(Found::Terms(list)) => list.values,
+                _ => Arc::default(),
+            };
+            let field = std::mem::take(&mut lookup.field);
+            query.node = Node::Terms(Terms { field, values });
+        }
+        Node::MoreLikeThis(alike) => {
+            let mut known = Vec::new();
+            // Of a document that was named, only these fields count.
+            let own = alike.fields.clone();
+            let mut fill = |likes: &mut Vec<Like>| {
+                likes.retain_mut(|like| {
+                    let Like::Item { index, id, fields, .. } = like else { return true };
+                    known.push((index.clone(), id.clone()));
+                    match found.next() {
+                        Some(Found::Source(Some(source))) => {
+                            *like = Like::Doc(source, fields.take().or_else(|| own.clone()));
+                            true
+                        }
+                        _ => false,
+                    }
+                });
+            };
+            fill(&mut alike.like);
+            fill(&mut alike.unlike);
+            alike.known = known;
+        }
+        _ => {}
+    });
 }
 
 fn of_terms(lookup: &TermsLookup) -> GetRequest {

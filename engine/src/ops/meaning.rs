@@ -5,16 +5,14 @@
 //! the hits are read.
 
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::ShardId;
 use base::hash::{Map, Set};
 use cluster::Index;
-use env::budget::Lease;
 use env::leftovers::Leaving;
 use env::{Clock, Env, Spawn};
-use mapping::analysis::effort::{Exhausted, within};
 use search::ast::Query;
 use search::dsl;
 use search::fetch::Columns;
@@ -30,7 +28,7 @@ use super::context::HeldShard;
 use super::effort::{self, STEPS_HERE, STEPS_SHORT};
 use super::late::without_query;
 use super::made::Made;
-use super::meet::Asked;
+use super::meet::{Asked, Stopped};
 use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
@@ -122,15 +120,9 @@ struct Spent {
     automata: Arc<Automata>,
 }
 
-impl Spent {
-    /// Nothing yet; automata are paid for as they are made, until they are counted with what each index made.
-    fn new(lease: &Lease) -> Self {
-        let (lease, taken) = (lease.clone(), Mutex::new(None));
-        let pay = move |bytes| {
-            let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
-            lease.add_leaving(&mut taken, bytes)
-        };
-        Self { steps: effort::STEPS_MAX, automata: Arc::new(Automata::paid_by(pay)) }
+impl Default for Spent {
+    fn default() -> Self {
+        Self { steps: effort::STEPS_MAX, automata: Arc::default() }
     }
 }
 
@@ -306,7 +298,7 @@ impl<E: Env> Core<E> {
         let boosts = self.boosts(gate, action, request).await?;
         let targets: Vec<Target> = Vec::with_capacity(held.len());
         // What its texts may cost, in all indices together.
-        let mut spent = Spent::new(&self.lease);
+        let mut spent = Spent::default();
         let mut targets = Leaving::known(targets, request.is_large(held.len()));
         let of_indices = || held.chunk_by(|a, b| a.index == b.index);
         let mut all_limits = Vec::new();
@@ -385,7 +377,7 @@ impl<E: Env> Core<E> {
         limits: &Limits,
     ) -> Result<Meaning> {
         let sight = Sight { found: filter, seen: None, veiled: false };
-        let mut spent = Spent::new(&self.lease);
+        let mut spent = Spent::default();
         // Scores are told of the whole search alone, which knows its indices' boosts.
         Box::pin(self.bind_away((index, 1.0), request, sight, (limits, limits), &mut spent)).await
     }
@@ -429,10 +421,13 @@ impl<E: Env> Core<E> {
             (request.text_bytes / VALUE_BYTES).saturating_mul(asked.mapping.date_formats_max());
         let is_plain = !request.costly && met <= MET_HERE_MAX && tried <= TRIED_HERE_MAX;
         if is_plain {
-            let bind = || asked.bind(request, sight, limits);
-            if let Ok((meaning, took)) = within(STEPS_HERE.min(spent.steps), bind) {
-                spent.steps -= took;
-                return meaning;
+            match asked.bind(STEPS_HERE.min(spent.steps), request, sight, limits) {
+                Ok((meaning, took)) => {
+                    spent.steps -= took;
+                    return meaning;
+                }
+                Err(Stopped::Memory(bytes)) => return Err(self.no_memory("query", bytes)),
+                Err(Stopped::Steps) => {}
             }
         }
         let (request, limits) = (Arc::clone(request), limits.clone());
@@ -440,17 +435,17 @@ impl<E: Env> Core<E> {
         let veiled = sight.veiled;
         let bind = Arc::new(move |steps: u64| {
             let sight = Sight { found: found.as_ref(), seen: seen.as_ref(), veiled };
-            within(steps, || asked.bind(&request, sight, &limits))
+            asked.bind(steps, &request, sight, &limits)
         });
         let busy = |_| Error::rejected("too many searches wait for a worker");
         let (left, short) = (spent.steps, Arc::clone(&bind));
-        let mut done = Err(Exhausted);
+        let mut done = Err(Stopped::Steps);
         // What was too much for this core is no short job.
         if !is_plain {
             let job = move || short(STEPS_SHORT.min(left));
             done = self.env.spawn().work_short(job).await.map_err(busy)?;
         }
-        if done.is_err() {
+        if matches!(done, Err(Stopped::Steps)) {
             done = self.work_in_turn(move || bind(left)).await.map_err(busy)?;
         }
         match done {
@@ -458,12 +453,12 @@ impl<E: Env> Core<E> {
                 spent.steps -= took;
                 meaning
             }
-            Err(Exhausted) => {
+            Err(stopped) => {
                 spent.steps = 0;
-                if let Some(bytes) = spent.automata.lacks() {
-                    return Err(self.no_memory("automata", bytes));
-                }
-                Err(effort::too_costly(effort::STEPS_MAX))
+                Err(match stopped {
+                    Stopped::Steps => effort::too_costly(effort::STEPS_MAX),
+                    Stopped::Memory(bytes) => self.no_memory("query", bytes),
+                })
             }
         }
     }
@@ -485,6 +480,7 @@ impl<E: Env> Core<E> {
             now_ms: self.now_ms(),
             veil: veiled.then(|| self.veil().of(&index.uuid, whole.key)),
             automata,
+            lease: self.lease.clone(),
         }
     }
 }

@@ -5,13 +5,16 @@
 use std::sync::Arc;
 
 use cluster::Index;
+use env::budget::Lease;
 use env::heap;
 use mapping::Mapping;
+use mapping::analysis::effort::{Exhausted, within};
 use search::SearchRequest;
 use search::fetch;
 use search::plan::uses::Uses;
-use search::plan::{self, Automata, Veil};
+use search::plan::{self, Automata, Purse, Veil};
 
+use super::made::{Lacks, Meter};
 use super::meaning::{Meaning, Sight};
 use super::{aggregate, failure};
 use crate::error::{Error, Result};
@@ -28,21 +31,48 @@ pub(super) struct Asked {
     /// There where something is hidden from the caller.
     pub(super) veil: Option<Veil>,
     pub(super) automata: Arc<Automata>,
+    /// Pays for what is made while it is made.
+    pub(super) lease: Lease,
+}
+
+/// Why a request does not meet an index.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stopped {
+    /// It would take more steps than it may.
+    Steps,
+    /// There was no memory for so many bytes.
+    Memory(usize),
 }
 
 impl Asked {
-    /// The meaning, measured.
+    /// The meaning, measured, and the steps that it took of those it may take. It is paid while it is made; whoever
+    /// takes it pays for what it holds.
     pub(super) fn bind(
+        &self,
+        steps: u64,
+        request: &SearchRequest,
+        sight: Sight<'_>,
+        limits: &Limits,
+    ) -> std::result::Result<(Result<Meaning>, u64), Stopped> {
+        let meter = Meter::new(&self.lease);
+        let pay = || meter.goes_on();
+        let purse = Purse::of(&pay);
+        let done = within(steps, || heap::left_by(|| self.meet(request, sight, limits, purse)));
+        let paid = meter.end().map_err(|Lacks(bytes)| Stopped::Memory(bytes))?;
+        if let Some(mut paid) = paid {
+            paid.shrink_to(0);
+        }
+        let ((meaning, held_bytes), took) = done.map_err(|Exhausted| Stopped::Steps)?;
+        Ok((meaning.map(|meaning| Meaning { held_bytes, ..meaning }), took))
+    }
+
+    fn meet(
         &self,
         request: &SearchRequest,
         sight: Sight<'_>,
         limits: &Limits,
+        purse: Purse<'_>,
     ) -> Result<Meaning> {
-        let (meaning, held_bytes) = heap::left_by(|| self.meet(request, sight, limits));
-        meaning.map(|meaning| Meaning { held_bytes, ..meaning })
-    }
-
-    fn meet(&self, request: &SearchRequest, sight: Sight<'_>, limits: &Limits) -> Result<Meaning> {
         let (index, mapping) = (&*self.index, &*self.mapping);
         let default_fields = index.settings.list("index.query.default_field");
         let context = plan::Context {
@@ -54,6 +84,7 @@ impl Asked {
             veil: self.veil.as_ref(),
             buckets_max: self.buckets_max,
             automata: Some(&self.automata),
+            purse,
             ..context_of(index, &default_fields, self.expensive, self.now_ms)
         };
         check_rescore(request, index)?;

@@ -283,12 +283,15 @@ impl<E: Env> Core<E> {
         }
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
-        let request = self.looked_up(gate, here, request).await?;
-        let request = &self.with_families(gate, action, held, request, begin).await?;
+        let mut made = Made::default();
+        let request = self.looked_up(gate, here, request, &mut made).await?;
+        let request = self.with_families(gate, action, held, request, begin).await?;
+        // Lists that were looked up may be long.
+        let is_large = request.is_large(1);
+        let request = &*Leaving::known(request, is_large);
         // Each core runs one script at a time of a search, as long as it runs at all.
         let scripts = search::scripted::HEAP_BYTES * usize::from(self.shared.config.cores);
         let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;
-        let mut made = Made::default();
         let targets = self.targets_of(gate, action, held, request, deadline, &mut made);
         let mut targets = targets.await?;
         let skipped = self.pass_over(request, &mut targets).await;

@@ -103,6 +103,18 @@ pub fn may_hold(bytes: usize) -> bool {
     spend(OF_BYTE.saturating_mul(bytes as u64)) == ON
 }
 
+/// Counts one of many values that a field reads. False where it is too much: what is made of them is dropped.
+pub fn may_read_value() -> bool {
+    spend(TOKEN) == ON
+}
+
+/// Ends the job as where it did too much: somebody else knows why.
+pub fn exhaust() {
+    if is_bounded() {
+        LEFT.set(EXHAUSTED);
+    }
+}
+
 /// Does it matter how much is done?
 pub(super) fn is_bounded() -> bool {
     LEFT.get() != UNBOUNDED

@@ -3,8 +3,6 @@
 //! An automaton of a word takes a hundred microseconds and ten kilobytes, one of a long expression a millisecond and
 //! ninety kilobytes; a request over two hundred indices made each two hundred times.
 
-use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use automaton::{Dfa, levenshtein, regexp};
@@ -23,33 +21,12 @@ enum Key {
 }
 
 /// Automata that were made so far.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Automata {
     known: Mutex<Map<Key, Dfa>>,
-    /// Takes memory for so many bytes more, where somebody counts it.
-    pay: Option<Box<dyn Fn(usize) -> bool + Send + Sync>>,
-    /// What there was no memory for.
-    lacks: AtomicUsize,
-}
-
-impl fmt::Debug for Automata {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Automata").finish_non_exhaustive()
-    }
 }
 
 impl Automata {
-    /// Automata for each of which `pay` takes memory, or says that there is none: then no more are made, and what is
-    /// made of the request is dropped.
-    pub fn paid_by(pay: impl Fn(usize) -> bool + Send + Sync + 'static) -> Self {
-        Self { pay: Some(Box::new(pay)), ..Self::default() }
-    }
-
-    /// For how many bytes there was no memory, where it was so.
-    pub fn lacks(&self) -> Option<usize> {
-        Some(self.lacks.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
-    }
-
     /// That of the words within `edits` of `word`; none where it is more than the request may do: what is made of it is
     /// dropped then.
     ///
@@ -94,13 +71,7 @@ impl Automata {
     }
 
     fn keep(&self, key: Key, made: Dfa) -> Dfa {
-        // Thousands of them take more than is paid for before the index is met.
-        let bytes = made.held_bytes();
-        if self.pay.as_ref().is_some_and(|pay| !pay(bytes)) {
-            self.lacks.store(bytes, Ordering::Relaxed);
-        }
-        let may_hold = self.lacks().map_or(bytes, |_| usize::MAX);
-        if !effort::may_hold(may_hold) {
+        if !effort::may_hold(made.held_bytes()) {
             return Dfa::default();
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,24 +99,6 @@ mod tests {
         assert!(effort::within(1, || automata.near("textbook", 0, 2, true)).is_err());
         let made = automata.near("textbook", 0, 2, true).ok().flatten();
         assert!(made.is_some_and(|dfa| dfa.matches("text book")), "what was too much was not kept");
-    }
-
-    #[test]
-    fn where_there_is_no_memory_no_more_are_made() {
-        let left = AtomicUsize::new(20_000);
-        let automata = Automata::paid_by(move |bytes| {
-            let take = |left: usize| left.checked_sub(bytes);
-            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
-        });
-        let ask = |text: &str| {
-            effort::within(1 << 40, || {
-                automata.expression(text, regexp::ALL, false, 10_000).is_ok()
-            })
-        };
-        assert_eq!(ask(&"x".repeat(100)).map(|(made, _)| made), Ok(true));
-        assert_eq!(automata.lacks(), None);
-        assert!(ask(&"y".repeat(900)).is_err());
-        assert!(automata.lacks().is_some_and(|bytes| bytes > 20_000));
     }
 
     #[test]

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use base::hash::Map;
-use mapping::analysis::effort;
 use mapping::{Field, Mapping, Similarity};
 
 use crate::aggs::bound::BoundAggs;
@@ -17,6 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::plan::automata::Automata;
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::graph::WordBytes;
+use crate::plan::purse::Purse;
 use crate::plan::veil::Veil;
 use crate::plan::{
     alike, family, function, gather, inside, join, leaf, metadata, minimum, multi, order, places,
@@ -80,6 +80,8 @@ pub struct Context<'a> {
     pub buckets_max: usize,
     /// Automata that other indices asked for; none: each index makes its own.
     pub automata: Option<&'a Automata>,
+    /// Pays for what is made.
+    pub purse: Purse<'a>,
 }
 
 impl<'a> Context<'a> {
@@ -108,6 +110,7 @@ impl<'a> Context<'a> {
             highlight_whole: true,
             buckets_max: BUCKETS_MAX,
             automata: None,
+            purse: Purse::default(),
         }
     }
 }
@@ -376,9 +379,10 @@ impl Binder<'_> {
         })
     }
 
-    /// One query. Where its analyzers had too much to do already, nothing: what is bound is dropped then.
+    /// One query. Where its analyzers had too much to do already, or there is no memory for what was bound, nothing:
+    /// that is dropped then.
     pub fn clause(&mut self, query: &Query) -> Result<Clause> {
-        if effort::is_exhausted() {
+        if !self.context.purse.goes_on() {
             return Ok(Clause::none());
         }
         let mut clause = self.node(&query.node)?;

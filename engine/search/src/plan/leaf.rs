@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use mapping::analysis::effort;
 use mapping::types::Span;
 use mapping::{
     Bounds, Column, Field, KeywordFlavor, Kind as Type, QueryValue, RangeOptions, Relation,
@@ -180,8 +179,8 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     let mut terms: Vec<Box<[u8]>> = Vec::new();
     let mut ranges = Vec::new();
     let mut others: Vec<Node> = Vec::new();
-    for value in query.values.iter() {
-        if effort::is_exhausted() {
+    for (number, value) in query.values.iter().enumerate() {
+        if !binder.context.purse.takes_value(number) {
             return Ok(Node::None);
         }
         match field.parse_terms_value(&value_of(value), binder.context.now_ms)? {

@@ -9,6 +9,7 @@
 //! | `metadata`| what queries of the system's fields may ask             |
 //! | `order`   | sort keys that have met it                              |
 //! | `page`    | where among them a page begins                          |
+//! | `purse`   | who pays for what is made meanwhile                      |
 //! | `sorted`  | whether a sorted segment has them already               |
 //! | `rewrite` | compounds made simple without changing a score          |
 //! | `skip`    | whether a shard can match at all                        |
@@ -40,6 +41,7 @@ mod numeric;
 pub mod order;
 mod page;
 pub mod places;
+mod purse;
 mod query_string;
 mod rewrite;
 mod seen;
@@ -60,5 +62,6 @@ pub use alike::at_path;
 pub use automata::Automata;
 pub use bind::{Context, bind, bind_query, check_query};
 pub use bound::Bound;
+pub use purse::Purse;
 pub use veil::Veil;
 pub use weigh::{Plan, weigh};
