@@ -4,6 +4,7 @@
 //! 1. [`Ranked`] entries of one [`Partial`] stand in the request's order, best first.
 //! 2. `keys` is parallel to the request's `sort`, and empty where the order is the score's.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use base::DocId;
@@ -99,6 +100,11 @@ impl Key {
             _ => 0,
         }
     }
+}
+
+/// In the order of their bytes; thousands of hits may share one long term.
+pub fn compare_terms(a: &[u8], b: &[u8]) -> Ordering {
+    if std::ptr::eq(a, b) { Ordering::Equal } else { a.cmp(b) }
 }
 
 /// A document of one shard that may become a hit.

@@ -131,7 +131,7 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             let (choice, shape) = (choice.clone(), shape());
             if let (Column::Script(number), true) = (&source.column, source.form.is_bytes()) {
                 let missing = match &source.missing {
-                    Some(Absent::Bytes(word)) => Some(word.clone()),
+                    Some(Absent::Bytes(word)) => Some(word.as_ref().into()),
                     _ => None,
                 };
                 return keyed(ByMade::new(*number, choice, missing), shape, subs());

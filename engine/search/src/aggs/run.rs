@@ -45,6 +45,9 @@ const BATCH_GROWTH: usize = 4;
 /// Least documents of one batch where they take longer than they should.
 const BATCH_DEAR: usize = 16;
 
+/// Most documents of one batch of which scripts make texts, however long: they are there until it is collected.
+const BATCH_SCRIPTED: usize = 256;
+
 /// Pairs of a document and a bucket that one call may meet on a core that others need, too: about a
 /// millisecond. A call that meets more is given up, and the slice begins anew where it may take its time.
 const PAIRS_HERE: u64 = 1 << 16;
@@ -107,6 +110,8 @@ pub struct Run {
     account: Account,
     found: Vec<Option<Partial>>,
     batch: usize,
+    /// What scripts made of one batch, the most so far: it is paid.
+    scripted_bytes: usize,
     /// How many aggregations there are, and pairs of a document and a bucket that a document of the last
     /// batch made.
     nodes: usize,
@@ -142,6 +147,7 @@ impl Run {
             account: Account::new(lease),
             found,
             batch,
+            scripted_bytes: 0,
             nodes,
             pairs: None,
             doc_work: 0,
@@ -187,6 +193,7 @@ impl Run {
         self.account = self.account.renewed();
         self.found = vec![None; wanted];
         (self.count, self.terminated, self.heavy) = (0, false, true);
+        self.scripted_bytes = 0;
     }
 
     /// The segment that the next step reads.
@@ -465,12 +472,17 @@ impl Run {
         // A batch that scripts have begun is what it was; others are no more than the turn has time for.
         let batch = match here.scripts.is_empty() {
             true => self.batch_of(turn),
-            false => self.batch,
+            false => self.batch.min(BATCH_SCRIPTED),
         };
         let end = (here.at + batch).min(here.docs.len());
         if !here.scripts.is_empty() && here.board.is_none() {
             let docs = &here.docs[here.at..end];
-            match here.scripts.run(docs, &self.scores, turn) {
+            let board = here.scripts.run(docs, &self.scores, turn);
+            // What the documents of the next batch are made into takes as much.
+            let made = self.scripted_bytes.max(here.scripts.held_bytes());
+            self.account.grow(made - self.scripted_bytes);
+            self.scripted_bytes = made;
+            match board {
                 Some(board) => here.board = Some(Arc::new(board)),
                 None => return,
             }

@@ -25,8 +25,16 @@ use crate::scripted::{Input, Runner};
 pub struct Made {
     /// Numbers, rising.
     pub numbers: Vec<f64>,
-    /// Strings, rising, each once.
-    pub texts: Vec<Box<[u8]>>,
+    /// Strings, rising, each once. Their buckets share them.
+    pub texts: Vec<Arc<[u8]>>,
+}
+
+impl Made {
+    /// What it takes beside itself.
+    fn held_bytes(&self) -> usize {
+        let texts = self.texts.iter().map(|text| size_of::<Arc<[u8]>>() + text.len());
+        self.numbers.len() * size_of::<f64>() + texts.sum::<usize>()
+    }
 }
 
 /// What scripts made of the documents of one batch.
@@ -91,6 +99,8 @@ pub struct Scripts {
     all: Vec<One>,
     trouble: Trouble,
     begun: bool,
+    /// What was made of the documents of one batch, the most so far.
+    held_bytes: usize,
 }
 
 impl Scripts {
@@ -105,7 +115,8 @@ impl Scripts {
                 None,
                 None,
                 if script.is_text { take_texts } else { take_numbers },
-            ),
+            )
+            .weighed_by(Made::held_bytes),
             parents: segment.parents().filter(|_| script.script.is_inside).cloned(),
             before: script.before.as_ref().map(|source| match source.form.is_bytes() {
                 true => Before::Words(Box::new((
@@ -121,7 +132,8 @@ impl Scripts {
             is_ready: false,
         };
         let trouble = Arc::clone(&plan.trouble);
-        Self { all: scripts.iter().map(one).collect(), trouble, begun: false }
+        let all = scripts.iter().map(one).collect();
+        Self { all, trouble, begun: false, held_bytes: 0 }
     }
 
     /// There is none.
@@ -129,7 +141,12 @@ impl Scripts {
         self.all.is_empty()
     }
 
-    /// Runs all for `docs`; `None` where it must wait.
+    /// What was made of the documents of one batch takes so much, the most so far.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// Runs all for `docs`; `None` where it must wait, for what it reads or for its caller to pay for what was made.
     pub fn run(&mut self, docs: &[u32], scores: &Scores, turn: &mut Turn<'_>) -> Option<Board> {
         if self.trouble.get().is_some() {
             // The shard has failed already.
@@ -139,10 +156,11 @@ impl Scripts {
             self.all.iter_mut().for_each(|one| one.is_ready = false);
             self.begun = true;
         }
-        for one in &mut self.all {
-            if !one.run(docs, scores, turn) {
-                return None;
-            }
+        let is_ready = self.all.iter_mut().all(|one| one.run(docs, scores, turn));
+        let made = self.all.iter().map(|one| one.runner.results_bytes()).sum();
+        self.held_bytes = self.held_bytes.max(made);
+        if !is_ready {
+            return None;
         }
         self.begun = false;
         let columns = self.all.iter_mut().map(One::column).collect();
@@ -212,16 +230,17 @@ impl One {
     /// What was made of each document.
     fn column(&mut self) -> Column {
         let mut made: Vec<Result<Made, Error>> = Vec::with_capacity(self.docs.len());
-        let mut results = self.asked.iter().zip(self.runner.results()).peekable();
+        let results = self.runner.take_results();
+        let mut results = self.asked.iter().zip(results).peekable();
         for doc in &self.docs {
             let mut all = Ok(Made::default());
             while let Some((_, result)) = results.next_if(|(asked, _)| *asked == doc) {
                 match (result, &mut all) {
-                    (Some(Ok(found)), Ok(all)) => {
-                        all.numbers.extend_from_slice(&found.numbers);
-                        all.texts.extend_from_slice(&found.texts);
+                    (Some(Ok(mut found)), Ok(all)) => {
+                        all.numbers.append(&mut found.numbers);
+                        all.texts.append(&mut found.texts);
                     }
-                    (Some(Err(error)), _) => all = Err(error.clone()),
+                    (Some(Err(error)), _) => all = Err(error),
                     _ => {}
                 }
             }
@@ -276,7 +295,7 @@ fn take_numbers(heap: &mut Heap, value: Value) -> Result<Made, Fault> {
 fn take_texts(heap: &mut Heap, value: Value) -> Result<Made, Fault> {
     let mut texts = Vec::new();
     for value in spread(heap, value) {
-        texts.push(script::show::text(heap, value)?.into_bytes().into_boxed_slice());
+        texts.push(script::show::text(heap, value)?.into_bytes().into());
     }
     Ok(Made { numbers: Vec::new(), texts })
 }

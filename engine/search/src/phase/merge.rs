@@ -9,7 +9,7 @@ use base::hash::Set;
 use base::number::Number;
 
 use crate::request::{self, SearchRequest, SortBy, TrackTotal};
-use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner};
+use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner, compare_terms};
 
 /// So many keys of hits are put in order where they are found: about a millisecond.
 const KEYS_HERE_MAX: usize = 16 << 10;
@@ -144,7 +144,7 @@ pub fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
         (Key::Null, _) => return if first { Ordering::Less } else { Ordering::Greater },
         (_, Key::Null) => return if first { Ordering::Greater } else { Ordering::Less },
         (Key::Long(a), Key::Long(b)) => a.cmp(b),
-        (Key::Term(a), Key::Term(b)) => a.cmp(b),
+        (Key::Term(a), Key::Term(b)) => compare_terms(a, b),
         (Key::Text(a), Key::Text(b)) => a.cmp(b),
         // Indices that map a field differently.
         (a, b) => match (number(a), number(b)) {

@@ -185,6 +185,13 @@ impl<T> Runner<T> {
         &self.results
     }
 
+    /// As [`Runner::results`], given away: the same documents would be asked about anew.
+    pub fn take_results(&mut self) -> Vec<Option<Result<T, Error>>> {
+        let results = std::mem::take(&mut self.results);
+        self.begin(&[]);
+        results
+    }
+
     /// What a document gave that was asked about.
     pub fn result(&self, doc: u32) -> Option<&Result<T, Error>> {
         let at = self.docs.binary_search(&doc).ok()?;

@@ -16,16 +16,16 @@ pub struct ByMade {
     script: usize,
     choice: Option<Arc<Choice>>,
     /// Stands for no string.
-    missing: Option<Box<[u8]>>,
+    missing: Option<Arc<[u8]>>,
     board: Option<Arc<Board>>,
-    numbers: Pieces<Box<[u8]>, u32>,
-    words: Vec<Box<[u8]>>,
+    numbers: Pieces<Arc<[u8]>, u32>,
+    words: Vec<Arc<[u8]>>,
     bytes: usize,
 }
 
 impl ByMade {
     /// The strings of script number `script` that `choice` allows.
-    pub fn new(script: usize, choice: Option<Arc<Choice>>, missing: Option<Box<[u8]>>) -> Self {
+    pub fn new(script: usize, choice: Option<Arc<Choice>>, missing: Option<Arc<[u8]>>) -> Self {
         let (numbers, words) = (Pieces::default(), Vec::new());
         Self { script, choice, missing, board: None, numbers, words, bytes: 0 }
     }
@@ -54,10 +54,10 @@ impl Keys for ByMade {
                 let number = match self.numbers.get(word) {
                     Some(number) => *number,
                     None => {
-                        // Each word stands here twice.
-                        self.bytes += 2 * (word.len() + size_of::<Box<[u8]>>() + 16) + 16;
-                        self.numbers.insert(word.clone(), next);
-                        self.words.push(word.clone());
+                        // Each word stands here twice, and is there once.
+                        self.bytes += word.len() + 2 * size_of::<Arc<[u8]>>() + 32;
+                        self.numbers.insert(Arc::clone(word), next);
+                        self.words.push(Arc::clone(word));
                         next
                     }
                 };
@@ -67,6 +67,6 @@ impl Keys for ByMade {
     }
 
     fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
-        Ok(Some(Key::Bytes((*self.words[key as usize]).into())))
+        Ok(Some(Key::Bytes(Arc::clone(&self.words[key as usize]))))
     }
 }

@@ -1,12 +1,13 @@
 //! Entries of a sorter: how they compare, how they are printed, and their heap.
 
 use super::*;
+use crate::result::compare_terms;
 
 /// Strings in the order of a key; documents without one stand behind all others.
 pub(super) fn compare_texts(a: Option<&[u8]>, b: Option<&[u8]>, descending: bool) -> Ordering {
     match (a, b) {
-        (Some(a), Some(b)) if descending => b.cmp(a),
-        (Some(a), Some(b)) => a.cmp(b),
+        (Some(a), Some(b)) if descending => compare_terms(b, a),
+        (Some(a), Some(b)) => compare_terms(a, b),
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
 }
@@ -32,8 +33,8 @@ pub(super) fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
         let order = match &key.source {
             Source::Ordinals(ordinals) => {
                 match (&a.terms[at], &b.terms[at]) {
-                    (Some(a), Some(b)) if key.descending => b.cmp(a),
-                    (Some(a), Some(b)) => a.cmp(b),
+                    (Some(a), Some(b)) if key.descending => compare_terms(b, a),
+                    (Some(a), Some(b)) => compare_terms(a, b),
                     (None, None) => Ordering::Equal,
                     (a, _) => {
                         // Without a term: at one end in either direction.
