@@ -297,24 +297,38 @@ impl<E: Env> Core<E> {
         Ok(self.state().scripts.get(id).cloned())
     }
 
-    /// A template filled in.
+    /// A template filled in; where that takes more than a moment, on a worker.
     ///
     /// # Errors
-    /// No such stored template, one that cannot be read.
-    pub fn render_template(&self, template: &Script) -> Result<String> {
-        match &template.source {
-            Source::Inline(text) => mustache::render(text, &template.params, &self.lease),
+    /// No such stored template, one that cannot be read; 429 where too many wait for a worker.
+    pub async fn render_template(&self, template: &Arc<Script>) -> Result<String> {
+        let stored = match &template.source {
+            Source::Inline(_) => None,
             Source::Stored(id) => {
                 let stored = self.state().scripts.get(id.as_str()).cloned();
-                let stored = stored.ok_or_else(|| missing(id))?;
-                let part = |key: &str| stored.get(key).and_then(Value::as_str).unwrap_or_default();
-                if part("lang") != "mustache" {
-                    let reason = format!("script_lang not supported [{}]", part("lang"));
-                    return Err(Error::illegal_argument(reason));
-                }
-                mustache::render(part("source"), &template.params, &self.lease)
+                Some(stored.ok_or_else(|| missing(id))?)
             }
+        };
+        if let Some(stored) = &stored
+            && part(stored, "lang") != "mustache"
+        {
+            let reason = format!("script_lang not supported [{}]", part(stored, "lang"));
+            return Err(Error::illegal_argument(reason));
         }
+        let here = mustache::render_here(
+            source(template, stored.as_deref()),
+            &template.params,
+            &self.lease,
+        );
+        if let Some(done) = here? {
+            return Ok(done);
+        }
+        let (template, lease) = (Arc::clone(template), self.lease.clone());
+        let job = move || {
+            mustache::render(source(&template, stored.as_deref()), &template.params, &lease)
+        };
+        let done = self.env.spawn().work_short(job).await;
+        done.map_err(|_| Error::rejected("too many requests wait for a worker"))?
     }
 
     /// Forgets a stored script.
@@ -414,6 +428,19 @@ fn rate_of(text: &str) -> Option<(f64, f64)> {
             _ => return None,
         };
     (seconds > 0.0).then_some((count.parse().ok()?, seconds))
+}
+
+/// A part of a stored script.
+fn part<'a>(stored: &'a Value, key: &str) -> &'a str {
+    stored.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The text of a template, `stored` where it is kept.
+fn source<'a>(template: &'a Script, stored: Option<&'a Value>) -> &'a str {
+    match (&template.source, stored) {
+        (Source::Inline(text), _) => text,
+        (Source::Stored(_), stored) => stored.map_or("", |stored| part(stored, "source")),
+    }
 }
 
 #[cfg(test)]

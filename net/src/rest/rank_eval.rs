@@ -4,6 +4,7 @@ mod metric;
 mod read;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use engine::ops::IndicesOptions;
 use engine::ops::search::{SearchCall, SearchReply};
@@ -75,7 +76,7 @@ async fn judge<'a, E: Env>(
     rated: &'a Rated,
 ) -> Judged<'a> {
     let outcome = async {
-        let body = body_of(call, asked, rated)?;
+        let body = body_of(call, asked, rated).await?;
         let search = SearchCall { body: Bytes::from(json::to_vec(&body)), ..base.clone() };
         let reply = call.core.search(call.gate, &search).await?;
         let ratings: Vec<Option<i32>> =
@@ -86,7 +87,7 @@ async fn judge<'a, E: Env>(
 }
 
 /// The search with what the metric needs of it: so many hits, and of each what is to be shown.
-fn body_of<E: Env>(call: &Call<'_, E>, asked: &Asked, rated: &Rated) -> Result<Value> {
+async fn body_of<E: Env>(call: &Call<'_, E>, asked: &Asked, rated: &Rated) -> Result<Value> {
     let mut body = match &rated.search {
         Search::Body(body) => body.clone(),
         Search::Template { id, params } => {
@@ -95,9 +96,9 @@ fn body_of<E: Env>(call: &Call<'_, E>, asked: &Asked, rated: &Rated) -> Result<V
             };
             let mut script = script.clone();
             script.params = params.clone();
-            let text = call.core.render_template(&script)?;
-            let body = json::parse(text.as_bytes());
-            let body = body.map_err(|error| fail::of_json(&error, text.as_bytes()))?;
+            let text = call.core.render_template(&Arc::new(script)).await?;
+            let body = call.core.read_text(Bytes::from(text.into_bytes()), |text| fail::tree(text));
+            let body = body.await?;
             read::check(&body)?;
             body
         }

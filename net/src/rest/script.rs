@@ -1,5 +1,7 @@
 //! `_scripts`, `_script_context`, `_script_language`, and searches by template.
 
+use std::sync::Arc;
+
 use authz::principal::Via;
 use engine::ops::script::{Script, Source};
 use engine::ops::search::SearchCall;
@@ -115,7 +117,7 @@ async fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
 
 /// A template with what fills it.
 struct Template {
-    script: Script,
+    script: Arc<Script>,
     explain: Option<Value>,
     profile: Option<Value>,
 }
@@ -168,26 +170,29 @@ impl Template {
             Some(source) => source,
             None => return Err(Error::validation(&[MISSING, "template's script type is missing"])),
         };
-        let script = Script { source, lang: "mustache".to_owned(), params };
+        let script = Arc::new(Script { source, lang: "mustache".to_owned(), params });
         Ok(Self { script, explain, profile })
     }
 
     /// The search that it becomes.
-    fn render<E: Env>(&self, call: &Call<'_, E>) -> Result<Bytes> {
-        let text = call.core.render_template(&self.script)?;
+    async fn render<E: Env>(&self, call: &Call<'_, E>) -> Result<Bytes> {
+        let text = call.core.render_template(&self.script).await?;
         if self.explain.is_none() && self.profile.is_none() {
             return Ok(Bytes::from(text.into_bytes()));
         }
-        let mut body =
-            json::parse(text.as_bytes()).map_err(|error| fail::of_json(&error, text.as_bytes()))?;
-        if let Some(members) = body.as_object_mut() {
-            for (key, value) in [("explain", &self.explain), ("profile", &self.profile)] {
-                if let Some(value) = value {
-                    members.insert(key, value.clone());
+        let more = [("explain", self.explain.clone()), ("profile", self.profile.clone())];
+        let add = move |text: &Bytes| {
+            let mut body = json::parse(text).map_err(|error| fail::of_json(&error, text))?;
+            if let Some(members) = body.as_object_mut() {
+                for (key, value) in more {
+                    if let Some(value) = value {
+                        members.insert(key, value);
+                    }
                 }
             }
-        }
-        Ok(Bytes::from(json::to_vec(&body)))
+            Ok(Bytes::from(json::to_vec(&body)))
+        };
+        call.core.read_text(Bytes::from(text.into_bytes()), add).await
     }
 }
 
@@ -203,7 +208,7 @@ pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let mut request = super::search::request(call, &SEARCH_PARAMS)?;
     call.core.check_reach(call.gate, None, &request).await?;
-    request.body = template.render(call)?;
+    request.body = template.render(call).await?;
     super::search::run(call, request).await
 }
 
@@ -223,7 +228,7 @@ pub(super) async fn render<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         // No scope lets an application read what is stored there.
         call.gate.cluster("cluster:admin/script/get")?;
     }
-    let text = template.render(call)?;
+    let text = template.render(call).await?;
     let output = call.core.read_text(text, |text| fail::tree(text)).await?;
     Ok(call.json(200, |writer| {
         writer.begin_object().field("template_output", &output).end_object();
@@ -237,7 +242,7 @@ async fn made<E: Env>(
     search: &SearchCall,
 ) -> Result<Bytes> {
     call.core.check_reach(call.gate, None, search).await?;
-    let body = template.render(call)?;
+    let body = template.render(call).await?;
     // It is there until all searches of the request are done.
     let taken = call.core.room("template", body.len())?;
     let body = Bytes::counted(body, taken);

@@ -227,7 +227,9 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         _ => {}
     }
-    templates.iter().try_for_each(|template| check_template(call, template))?;
+    for template in templates {
+        check_template(call, template).await?;
+    }
     match body.value("rules") {
         None => problems.push("role-mapping rules are missing".to_owned()),
         Some(rules) => check_rules(rules, "rules", 20)?,
@@ -255,7 +257,7 @@ pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// A role template is a `template` of a script, whose output has a `format`.
-fn check_template<E: Env>(call: &Call<'_, E>, given: &Value) -> Result<()> {
+async fn check_template<E: Env>(call: &Call<'_, E>, given: &Value) -> Result<()> {
     let body = Body::new(given, "role-mapping-template", &["template", "format"])?;
     let failed = |why: String| Error::parse(format!("[role-mapping-template] {why}"));
     let bad = |why: String| Err(failed(why));
@@ -278,7 +280,7 @@ fn check_template<E: Env>(call: &Call<'_, E>, given: &Value) -> Result<()> {
     }
     let script = Script { lang: "mustache".to_owned(), ..Script::parse(&read)? };
     // That it can be rendered is all that is known before somebody signs in.
-    let rendered = call.core.render_template(&script);
+    let rendered = call.core.render_template(&Arc::new(script)).await;
     rendered.map(drop).map_err(|error| Error::illegal_argument(error.reason.clone()))
 }
 
