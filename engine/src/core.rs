@@ -53,6 +53,9 @@ const WAITING_MAX: usize = 2048;
 /// Where less than one part in so many of the memory is free it is tight: fewer tasks of one caller run.
 const TIGHT_PART: usize = 3;
 
+/// What one caller asks for at once is to take no more than one part in so many of the memory.
+const CALLER_PART: usize = 2;
+
 /// How long what only a worker may do waits, where too much waits for one.
 pub(crate) const WAIT: Duration = Duration::from_millis(5);
 
@@ -197,7 +200,9 @@ impl<E: Env> Core<E> {
         let room = limit(shared.budget.total_bytes(), shared.config.cores);
         let turns = Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores));
         let beside = lease.clone();
-        turns.look_at(move || beside.is_below(TIGHT_PART));
+        let cores = usize::from(shared.config.cores);
+        let share = shared.budget.total_bytes() / CALLER_PART / cores;
+        turns.look_at(share, move || beside.is_below(TIGHT_PART));
         let core = Rc::new(Self {
             reserve: RefCell::new(Some(reserve)),
             failure: RefCell::new(Some(reply)),

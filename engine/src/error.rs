@@ -142,6 +142,11 @@ impl Error {
         Self::new(429, "es_rejected_execution_exception", reason)
     }
 
+    /// Is it that there is no memory ([`Self::no_memory`])?
+    pub fn is_no_memory(&self) -> bool {
+        self.kind == "circuit_breaking_exception"
+    }
+
     /// 429: there is no memory for `what` now.
     pub fn no_memory(what: &str, wanted_bytes: usize, limit_bytes: usize) -> Self {
         Self::new(

@@ -322,7 +322,83 @@ def empty_buckets(run):
     return found
 
 
+def looked_up(run):
+    """A list of twenty thousand words that stands in one document and in hundreds of clauses, of one index and of many."""
+    wire = run.wire()
+    wire.ask("PUT", "/attacked-list", {"mappings": {"properties": {"k": {"type": "keyword", "index": False, "doc_values": False}}}})
+    wire.ask("PUT", "/attacked-list/_doc/1?refresh=true", {"k": [f"{'word' * 6}{n:05d}" for n in range(20_000)]})
+    for n in range(40):
+        wire.ask("PUT", f"/many{n}/_doc/1?refresh=true", {"k": "a"})
+    lookup = {"index": "attacked-list", "id": "1", "path": "k"}
+    clauses = [{"terms": {"k.keyword": lookup, "boost": 1 + n}} for n in range(400)]
+    filters = {"filters": {"filters": [{"terms": {"k.keyword": lookup}} for _ in range(300)]}}
+    body = {"query": {"bool": {"should": clauses}}}
+    requests = [search(body, "/many0/_search"), search(body, "/many*/_search"), search({"size": 0, "aggs": {"a": filters}}, "/many*/_search")]
+    requests += [("POST", "/many*/_count", body), ("POST", "/many0/_delete_by_query", body)]
+    found = spread(run, requests * 3, lanes=3)
+    for n in range(40):
+        wire.ask("DELETE", f"/many{n}")
+    return found
+
+
+def long_results(run):
+    """Keys of thirty kilobytes that a script or a sort gives each document, and hundreds of pipelines in each bucket."""
+    wire = run.wire()
+    docs = "".join(f'{{"index":{{}}}}\n{{"n":{n},"k":"k{n % 100}"}}\n' for n in range(10_000))
+    wire.ask("PUT", "/attacked-long", {"mappings": {"properties": {"n": {"type": "long"}, "k": {"type": "keyword"}}}})
+    wire.ask("POST", "/attacked-long/_bulk?refresh=true", docs.encode(), ND)
+    script = {"source": "params.p+doc['n'].value", "params": {"p": "x" * 30_000}}
+    scripted = {f"a{n}": {"terms": {"script": script, "size": 10_000}} for n in range(4)}
+    missing = [{f"none{n}": {"unmapped_type": "keyword", "missing": "m" * 30_000}} for n in range(10)]
+    sums = {f"c{n}": {"cumulative_sum": {"buckets_path": "m"}} for n in range(300)}
+    bounds = {"histogram": {"field": "none", "interval": 1, "min_doc_count": 0, "extended_bounds": {"min": 0, "max": 60_000}}}
+    piped = {"histogram": {"field": "n", "interval": 1}, "aggs": {"m": {"max": {"field": "n"}}, **sums}}
+    requests = [search({"size": 0, "aggs": scripted}, "/attacked-long/_search"), search({"size": 10_000, "_source": False, "sort": missing}, "/attacked-long/_search")]
+    requests += [search({"size": 0, "aggs": {"a": one}}, "/attacked-long/_search") for one in (piped, {**bounds, "aggs": piped["aggs"]})]
+    return spread(run, requests * 4, lanes=2)
+
+
 # What stays
+
+
+def users_and_roles(run):
+    """Users, roles, role mappings and privileges with notes of half a megabyte."""
+    notes = {"m": "x" * 400_000}
+    user = {"password": "some-password", "roles": [f"{n:03d}" + "r" * 400 for n in range(300)], "metadata": notes}
+    privileges = {f"p{n}": {"actions": [f"a:{'b' * 100}"] * 20} for n in range(100)}
+    kinds = {
+        "role": {"cluster": ["monitor"], "metadata": notes},
+        "role_mapping": {"enabled": True, "roles": ["r"], "rules": {"field": {"username": "*"}}, "metadata": notes},
+        "user": user,
+    }
+    found = Counter()
+    for kind, body in kinds.items():
+        found += spread(run, [("PUT", f"/_security/{kind}/attacked-{n}", body) for n in range(120)], 4)
+    found += spread(run, [("PUT", "/_security/privilege", {f"attacked{n}": privileges}) for n in range(100)], 4)
+    wire = run.wire()
+    for kind in kinds:
+        for n in range(120):
+            wire.ask("DELETE", f"/_security/{kind}/attacked-{n}")
+    wire.close()
+    return found
+
+
+def wide_changes(run):
+    """One mapping for many indices, and names of aliases for each of many, several changes at once."""
+    wire = run.wire()
+    for n in range(100):
+        wire.ask("PUT", f"/many{n}", {"settings": {"number_of_shards": 1}})
+    wide = {"properties": {f"{'f' * 200}{n}": {"type": "keyword", "meta": {"a": "b" * 40}} for n in range(800)}}
+    add = lambda names, **more: {"actions": [{"add": {"indices": ["many*"], "aliases": names, **more}}]}
+    filtered = add([f"attacked-f{n}" for n in range(300)], filter={"terms": {"k": ["z" * 100] * 200}})
+    requests = [("PUT", "/many*/_mapping", wide)] * 4 + [("POST", "/_aliases", filtered)] * 4
+    requests += [("POST", "/_aliases", add([f"attacked-{at}-{n}" for n in range(500)])) for at in range(40)]
+    found = spread(run, requests, 4)
+    for n in range(100):
+        wire.ask("DELETE", f"/many{n}")
+    wire.close()
+    return found
+
 
 
 def moments(run):

@@ -14,7 +14,9 @@
 //!    which use a processor or wait for one here or elsewhere ([`Turns::hold`]), at most [`BUSY_MAX`]:
 //!    tasks that are each a little too long would pile up without end, with all that they hold. Where
 //!    memory is tight ([`Turns::look_at`]) of those at most [`BUSY_TIGHT`] run when one more begins: who are many
-//!    take no less time together, and each holds what it has for all of that. Small
+//!    take no less time together, and each holds what it has for all of that. Nor run more than have their share
+//!    of memory, if each takes what the greatest of that lane took of late ([`Turns::took`]): of thirty that
+//!    begin while memory is free, and are large in the end, each would lack what the others have. Small
 //!    ones that wait for the disk ([`Turns::rest`]) do not count as young, up to [`RESTING_MAX`]: one
 //!    sync is for all of them.
 //! 3. What a lane may let wait is bounded: [`Turns::admits`] is asked before work is taken in.
@@ -48,6 +50,15 @@ pub const BUSY_MAX: usize = 2 * RUNNING_MAX;
 
 /// As [`BUSY_MAX`], where memory is tight.
 pub const BUSY_TIGHT: usize = 4;
+
+/// So many may be busy, however much memory each takes.
+pub const BUSY_LEAST: usize = 2;
+
+/// What tasks of a lane are thought to take decays by one part in so many with each that takes less.
+const TOOK_PART: usize = 16;
+
+/// A task that lacked memory is thought to take so much at least.
+const LACKED_LEAST: usize = 1 << 20;
 
 /// Tasks of one lane that wait for the disk beside its young ones: the more share a sync, the fewer syncs.
 pub const RESTING_MAX: usize = 256;
@@ -215,9 +226,33 @@ impl<E: Env> Turns<E> {
     }
 
     /// From now on `is_tight` says whether memory is: it is asked before each turn. The first that is given counts.
-    pub fn look_at(&self, is_tight: impl Fn() -> bool + 'static) {
+    /// Tasks of one lane together are to take no more than `share_bytes` of it.
+    pub fn look_at(&self, share_bytes: usize, is_tight: impl Fn() -> bool + 'static) {
+        self.inner.state.borrow_mut().share_bytes = share_bytes;
         // Another one would say the same.
         self.inner.is_tight.set(Box::new(is_tight)).ok();
+    }
+
+    /// The task whose turn it is took so much memory, at its greatest.
+    pub fn took(&self, bytes: usize) {
+        self.weigh(|took, _| match took.checked_sub(bytes) {
+            Some(less) => took - less.div_ceil(TOOK_PART),
+            None => bytes,
+        });
+    }
+
+    /// The task whose turn it is lacked memory: those of its lane take more than was thought.
+    pub fn lacked(&self) {
+        self.weigh(|took, share| (2 * took).max(LACKED_LEAST).min(share.max(LACKED_LEAST)));
+    }
+
+    /// What a task of the lane takes becomes what `took` makes of it and of the share.
+    fn weigh(&self, took: impl FnOnce(usize, usize) -> usize) {
+        let now = self.inner.env.clock().monotonic();
+        let mut state = self.inner.state.borrow_mut();
+        let share = state.share_bytes;
+        let known = state.lane(self.current(), now);
+        known.took_bytes = took(known.took_bytes, share);
     }
 
     /// The lane whose task runs now.

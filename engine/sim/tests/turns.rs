@@ -242,7 +242,7 @@ fn where_memory_is_tight_few_of_one_caller_run() {
     let turns = Turns::new(env.clone(), 1_000);
     let (held, most) = (Rc::<Cell<u64>>::default(), Rc::<Cell<u64>>::default());
     let memory = Rc::clone(&held);
-    turns.look_at(move || memory.get() > 5 * EACH);
+    turns.look_at(0, move || memory.get() > 5 * EACH);
     let other = Rc::<Cell<u64>>::default();
     for number in 0..300 {
         let (sim, turn, env) = (Rc::clone(&sim), turns.clone(), env.clone());
@@ -270,6 +270,62 @@ fn where_memory_is_tight_few_of_one_caller_run() {
     assert_eq!(other.get(), 15, "all of them end");
     // Those that make it tight, those that may run then, and a few of the other.
     assert!((6 * EACH..=14 * EACH).contains(&most.get()), "{} at once", most.get());
+}
+
+/// Thirty searches that began while memory was free, and each had a thirtieth of it in the end, failed after ten
+/// seconds, and the other caller was refused with them.
+#[test]
+fn of_those_that_take_much_memory_few_run() {
+    const EACH: usize = 10 << 20;
+    let sim = Rc::new(Sim::new(24));
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 1_000);
+    turns.look_at(4 * EACH, || false);
+    let (held, most) = (Rc::<Cell<usize>>::default(), Rc::<Cell<usize>>::default());
+    let run = |lane: Lane, count: usize, bytes: usize, lacks: bool| {
+        for _ in 0..count {
+            let (sim, turn, env) = (Rc::clone(&sim), turns.clone(), env.clone());
+            let (held, most) = (Rc::clone(&held), Rc::clone(&most));
+            turns.run(lane, async move {
+                held.set(held.get() + 1);
+                most.set(most.get().max(held.get()));
+                compute(&sim, 2).await;
+                let waits = turn.hold();
+                env.clock().sleep(Duration::from_millis(300)).await;
+                drop(waits);
+                if lacks {
+                    turn.lacked()
+                } else {
+                    turn.took(bytes)
+                }
+                held.set(held.get() - 1);
+            });
+        }
+    };
+    let end = async || {
+        while turns.load().running + turns.load().waiting > 0 {
+            env.clock().sleep(Duration::from_millis(10)).await;
+        }
+        most.replace(0)
+    };
+    sim.run(async {
+        run(MANY, 5, EACH, false);
+        end().await;
+        run(MANY, 40, EACH, false);
+        assert!((4..=5).contains(&end().await), "four have their share");
+        run(FEW, 40, EACH / 100, false);
+        assert!(end().await >= 16, "who takes little is not held up");
+        // What they take is less from now on, and soon forgotten.
+        run(MANY, 60, 0, false);
+        end().await;
+        run(MANY, 40, 0, false);
+        assert!(end().await >= 16, "small ones run beside each other again");
+        run(MANY, 8, 0, true);
+        end().await;
+        run(MANY, 20, 20 * EACH, false);
+        let most = end().await;
+        assert!((1..=3).contains(&most), "{most} at once behind some that lacked memory");
+    });
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use base::hash::Set;
 use cluster::patterns::{Cost, STEPS_MAX, Steps};
 use cluster::{Alias, AliasAction, Command, Index, State};
+use env::leftovers::Leaving;
 use env::{Env, Spawn};
 use json::Value;
 
@@ -32,6 +33,9 @@ const BYTES_OF_PAIR: usize = 1024;
 
 /// Steps of one request: some hundred milliseconds, between which others have their turn.
 const STEPS_OF_REQUEST: usize = 8 * STEPS_MAX;
+
+/// So many names go in a moment: some 50 µs.
+const GO_AT_ONCE: usize = 1024;
 
 /// Patterns that are compared with a name before others have their turn.
 const NAMES_AT_ONCE: usize = 512;
@@ -148,7 +152,7 @@ impl<E: Env> Core<E> {
         requests: &[AliasRequest],
     ) -> Result<Vec<AliasResult>> {
         let state = self.state();
-        let mut actions = Vec::new();
+        let mut actions = Leaving::new(Vec::new(), |actions: &Vec<AliasAction>| are_many(actions));
         let mut results = Vec::with_capacity(requests.len());
         let mut does_any = false;
         let mut steps = Steps::new(STEPS_OF_REQUEST);
@@ -213,18 +217,19 @@ impl<E: Env> Core<E> {
                 }
                 AliasChange::Remove { must_exist } => ("remove", !does && must_exist.is_none()),
             };
-            results.push(AliasResult {
-                kind,
-                indices: indices.iter().map(|index| index.name.to_string()).collect(),
-                aliases: request.aliases.clone(),
-                missing,
-            });
+            let mut aliases = Vec::with_capacity(request.aliases.len());
+            for name in &request.aliases {
+                self.env.spawn().yield_if_needed().await;
+                aliases.push(name.clone());
+            }
+            let indices = indices.iter().map(|index| index.name.to_string()).collect();
+            results.push(AliasResult { kind, indices, aliases, missing });
         }
         if !does_any && results.iter().any(|result| result.missing) {
             return Err(aliases_missing(requests.iter().flat_map(|request| &request.aliases)));
         }
         if !actions.is_empty() {
-            self.done(Command::UpdateAliases { actions }).await?;
+            self.done(Command::UpdateAliases { actions: actions.stay() }).await?;
         }
         Ok(results)
     }
@@ -322,7 +327,12 @@ impl<E: Env> Core<E> {
                 found |= indices.iter().any(|index| index.aliases.contains_key(name.as_str()));
                 removed.insert(name.clone());
             }
-            return Ok((removed.into_iter().collect(), found));
+            let mut names = Vec::with_capacity(removed.len());
+            while let Some(name) = removed.pop_first() {
+                spawn.yield_if_needed().await;
+                names.push(name);
+            }
+            return Ok((names, found));
         }
         // What nothing says of is there is no fault of the caller's, so it is passed over where it is not
         // granted, and nobody is told what was lacking.
@@ -451,6 +461,15 @@ impl<E: Env> Core<E> {
         }
         Ok(actions.len() > before)
     }
+}
+
+/// Do these take a while to go?
+fn are_many(actions: &[AliasAction]) -> bool {
+    let names = actions.iter().map(|action| match action {
+        AliasAction::RemoveAny { names, .. } => names.len(),
+        _ => 1,
+    });
+    names.sum::<usize>() > GO_AT_ONCE
 }
 
 /// The data streams that the parts of an expression name or fit, but for those that a later part takes out,

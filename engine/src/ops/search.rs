@@ -416,6 +416,10 @@ impl<E: Env> Core<E> {
             }
         }
         let found = aggregate::take(&mut partials, &mut targets, &mut shards);
+        self.turns.took(memory.bytes() + texts.bytes());
+        if shards.failures.iter().any(|failure| failure.reason.is_no_memory()) {
+            self.turns.lacked();
+        }
         partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
         shards.successful = shards.total - shards.failed;
         for target in targets.iter().filter(|target| matches!(target.state, State::Failed(_))) {

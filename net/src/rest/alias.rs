@@ -7,6 +7,7 @@ use engine::ops::IndicesOptions;
 use engine::ops::alias::{AliasChange, AliasRequest, AliasResult, AliasView, aliases_missing};
 use engine::{Error, Result};
 use env::Env;
+use env::leftovers::Leaving;
 use json::spanned::Node;
 use json::{Place, Value, Writer};
 use mapping::types::boolean;
@@ -162,7 +163,11 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if requests.is_empty() {
         return Err(Error::illegal_argument("No action specified"));
     }
-    let results = change(call, &requests).await?;
+    // A thousand names go in a moment; of a hundred thousand somebody else lets go.
+    let names = |request: &AliasRequest| request.indices.len() + request.aliases.len();
+    let are_many = requests.iter().map(names).sum::<usize>() > 1024;
+    let requests = Leaving::known(requests, are_many);
+    let results = Leaving::known(change(call, &requests).await?, are_many);
     Ok(done(call, &results))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::hash::Map;
 
-use super::{BUSY_MAX, Lane, Load, RUNNING_MAX, Task, TaskWaker};
+use super::{BUSY_LEAST, BUSY_MAX, Lane, Load, RUNNING_MAX, Task, TaskWaker};
 
 /// A task that has used a processor for longer is slow.
 const SLOW: Duration = Duration::from_millis(20);
@@ -41,6 +41,8 @@ pub(super) struct State {
     swept: Duration,
     /// So many of a lane may be busy where one more begins.
     pub(super) busy_max: usize,
+    /// Memory that those of a lane may take together; zero where nobody says so.
+    pub(super) share_bytes: usize,
 }
 
 /// One lane.
@@ -70,6 +72,8 @@ pub(super) struct LaneState {
     /// When it was last seen, and what it has had of late: halves every 100 ms.
     seen: Duration,
     recent: u64,
+    /// What its tasks took of memory of late, the greatest of them.
+    pub(super) took_bytes: usize,
 }
 
 /// The place of one task.
@@ -123,8 +127,9 @@ impl State {
 
     /// Puts the lane at its place in the line, or takes it out where it has nothing to run.
     pub(super) fn line_up(&mut self, lane: Lane, now: Duration) {
-        let busy_max = self.busy_max;
+        let most = (self.busy_max, self.share_bytes);
         let Some(known) = self.lanes.get_mut(&lane) else { return };
+        let busy_max = known.busy_max(most);
         if let Some(had) = known.in_line.take() {
             self.line.remove(&(had, lane));
         }
@@ -155,8 +160,9 @@ impl State {
             return Next::Sleep;
         };
         self.now = self.now.max(had);
-        let busy_max = self.busy_max;
+        let most = (self.busy_max, self.share_bytes);
         let Some(known) = self.lanes.get_mut(&lane) else { return Next::Sleep };
+        let busy_max = known.busy_max(most);
         known.in_line = None;
         if let Some(at) = known.take_ready(now, busy_max) {
             return Next::Poll(at);
@@ -208,6 +214,14 @@ impl LaneState {
     /// It has had little of late.
     pub(super) fn is_light(&self) -> bool {
         self.recent < YOUNG.as_nanos() as u64 * 2 / HEAVY_SHARE
+    }
+
+    /// How many may be busy when one more begins: of `most`, those for which there is memory.
+    fn busy_max(&self, (most, share_bytes): (usize, usize)) -> usize {
+        match share_bytes.checked_div(self.took_bytes) {
+            Some(fit) if share_bytes > 0 => most.min(fit.max(BUSY_LEAST)),
+            _ => most,
+        }
     }
 
     /// A task was woken that has had so much time.
