@@ -21,7 +21,7 @@ use std::time::Duration;
 use base::ShardId;
 use base::hash::{Map, Set};
 use base::planted::{Fault, planted};
-use cluster::{Command, Index, Outcome, State, Urgency, Weight};
+use cluster::{Command, Index, Outcome, State, Urgency};
 use consensus::{Replicated, Reserve, Setup};
 use env::queue::{Place, Queue};
 use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
@@ -63,7 +63,7 @@ pub(crate) struct Keeper<E: Env> {
     openings: RefCell<Map<ShardId, u64>>,
     opening_count: Cell<u64>,
     pub(super) warn: fn(&str),
-    held: Held,
+    pub(super) held: Held,
     /// Changes that take long, one at a time.
     long_changes: Queue,
 }
@@ -274,42 +274,6 @@ impl<E: Env> Keeper<E> {
                 Error::new(503, "master_not_discovered_exception", why)
             }
         })
-    }
-
-    /// Tries a command on the state as it is; one that takes long, on a worker. Or why it is refused.
-    async fn tried(
-        &self,
-        state: &Arc<State>,
-        command: Command,
-        is_long: bool,
-    ) -> cluster::Result<Tried> {
-        let (shared, now_ms) = (Arc::clone(&self.shared), self.env.clock().unix_ms());
-        let weight = self.held.weight();
-        if !is_long {
-            return Tried::of(state, &weight, command, &shared, now_ms);
-        }
-        // Where no worker has time it is done here: some changes may not be refused, such as the block of a disk
-        // that fills up.
-        let state = Arc::clone(state);
-        let job = move || Tried::of(&state, &weight, command, &shared, now_ms);
-        match self.env.spawn().work_short_or_back(job).await {
-            Ok(done) => done,
-            Err(job) => job.expect("a worker that panics ends the process")(),
-        }
-    }
-
-    /// Weighs the state anew, where a change took long on a worker: there it is as much that is new.
-    async fn weigh(&self, is_long: bool) {
-        let (state, before) = (self.value.state(), self.held.weight());
-        let job = move || Weight::of(&state, Some(&before));
-        let weight = match is_long {
-            false => job(),
-            true => match self.env.spawn().work_short_or_back(job).await {
-                Ok(weight) => weight,
-                Err(job) => job.expect("a worker that panics ends the process")(),
-            },
-        };
-        self.held.put(weight);
     }
 
     /// Gives the shards of open indices the mappings that are new since `before`: those with which they were

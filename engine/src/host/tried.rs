@@ -3,12 +3,16 @@
 //! What it refuses need not be logged, and the indices it would make tell how to make their shards.
 //! Templates are worked in here, so that the change makes the same indices when its turn has come.
 //!
-//! A pure function of a state and a command: a worker does it where that takes long.
+//! A pure function of a state and a command: a worker does it where that takes long; so it weighs the state behind it.
+
+use std::sync::Arc;
 
 use cluster::{Command, Growth, Outcome, State, Weight};
+use env::{Clock, Env, Spawn};
 use mapping::analysis::holding::within_bytes;
 
 use super::held::{SHARE_PART, growth_to};
+use super::keeper::Keeper;
 use crate::core::reserved_alias;
 use crate::error::{Error, Result};
 use crate::node::Shared;
@@ -73,6 +77,44 @@ impl Tried {
         }
         let unfit = unfit(state, &after, &command, shared, now_ms);
         Ok(Self { command, after: Some(after), grown: None, unfit })
+    }
+}
+
+impl<E: Env> Keeper<E> {
+    /// Tries a command on the state as it is; one that takes long, on a worker. Or why it is refused.
+    pub(super) async fn tried(
+        &self,
+        state: &Arc<State>,
+        command: Command,
+        is_long: bool,
+    ) -> cluster::Result<Tried> {
+        let (shared, now_ms) = (Arc::clone(&self.shared), self.env.clock().unix_ms());
+        let weight = self.held.weight();
+        if !is_long {
+            return Tried::of(state, &weight, command, &shared, now_ms);
+        }
+        // Where no worker has time it is done here: some changes may not be refused, such as the block of a disk
+        // that fills up.
+        let state = Arc::clone(state);
+        let job = move || Tried::of(&state, &weight, command, &shared, now_ms);
+        match self.env.spawn().work_short_or_back(job).await {
+            Ok(done) => done,
+            Err(job) => job.expect("a worker that panics ends the process")(),
+        }
+    }
+
+    /// Weighs the state anew, where a change took long on a worker: there it is as much that is new.
+    pub(super) async fn weigh(&self, is_long: bool) {
+        let (state, before) = (self.value.state(), self.held.weight());
+        let job = move || Weight::of(&state, Some(&before));
+        let weight = match is_long {
+            false => job(),
+            true => match self.env.spawn().work_short_or_back(job).await {
+                Ok(weight) => weight,
+                Err(job) => job.expect("a worker that panics ends the process")(),
+            },
+        };
+        self.held.put(weight);
     }
 }
 

@@ -28,7 +28,8 @@ const LOOK: &str = "indices:admin/aliases/get";
 /// of the cluster's state so often.
 const STEPS_OF_PAIR: usize = 2048;
 
-/// What a pair that is added takes until the change is done: the action, its place in the state that is tried, its part of the log.
+/// What a pair that is added takes until the change is done: the action, its place in the state that is tried, its
+/// part of the log.
 const BYTES_OF_PAIR: usize = 1024;
 
 /// Steps of one request: some hundred milliseconds, between which others have their turn.
