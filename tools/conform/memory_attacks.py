@@ -355,6 +355,8 @@ def long_results(run):
     piped = {"histogram": {"field": "n", "interval": 1}, "aggs": {"m": {"max": {"field": "n"}}, **sums}}
     requests = [search({"size": 0, "aggs": scripted}, "/attacked-long/_search"), search({"size": 10_000, "_source": False, "sort": missing}, "/attacked-long/_search")]
     requests += [search({"size": 0, "aggs": {"a": one}}, "/attacked-long/_search") for one in (piped, {**bounds, "aggs": piped["aggs"]})]
+    ties = {f"x{n}": {"max_bucket": {"buckets_path": "a>_count"}} for n in range(300)}
+    requests += [search({"size": 0, "aggs": {"a": bounds, **ties}}, "/attacked-long/_search")]
     return spread(run, requests * 4, lanes=2)
 
 

@@ -81,7 +81,7 @@ impl<'a> Reducer<'a> {
         }
         meter.takes(meter::of_pipes(self.aggs, &root));
         if !meter.is_over() {
-            pipeline::run(self.aggs, &mut root)?;
+            pipeline::run(self.aggs, &mut root, &meter)?;
         }
         let shown = shape::all(self.aggs, &root, &meter);
         match meter.is_over() {

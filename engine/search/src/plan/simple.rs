@@ -42,9 +42,11 @@ pub fn simple_query_string(
         Some(Tree::Joined(joined)) => {
             with_minimum(joined, 1.0, query.minimum_should_match.as_deref())?
         }
-        Some(Tree::Clause(clause)) => {
+        // Words of one field may be counted; the same word in several is a best of them.
+        Some(Tree::Clause(clause)) if found.len() == 1 => {
             text::with_minimum(clause, query.minimum_should_match.as_deref())?
         }
+        Some(Tree::Clause(clause)) => clause,
     })
 }
 

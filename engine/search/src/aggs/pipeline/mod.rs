@@ -10,7 +10,10 @@ mod scripted;
 
 use std::sync::Arc;
 
+use env::heap::left_by;
+
 use super::format::{Decimal, Format};
+use super::meter::Meter;
 use super::metric::moments::Moments;
 use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial};
 use super::paths::{self, Step};
@@ -20,27 +23,35 @@ use crate::error::{Error, Result};
 use crate::request::Order;
 use scripted::Running;
 
-/// Runs all pipelines of `aggs` and below, whose results stand in `bucket`.
+/// Runs all pipelines of `aggs` and below, whose results stand in `bucket`, as long as `meter` has memory for what they
+/// make.
 ///
 /// # Errors
 /// A path that leads to nothing that is a number.
-pub fn run(aggs: &Aggs, bucket: &mut Bucket) -> Result<()> {
-    run_in_order(aggs, &in_order(aggs), bucket)
+pub fn run(aggs: &Aggs, bucket: &mut Bucket, meter: &Meter<'_>) -> Result<()> {
+    run_in_order(aggs, &in_order(aggs), bucket, meter)
 }
 
 /// As [`run`], with the order of the pipelines: the same in each of ten thousand buckets.
-fn run_in_order(aggs: &Aggs, order: &[(usize, &Pipe)], bucket: &mut Bucket) -> Result<()> {
+fn run_in_order(
+    aggs: &Aggs,
+    order: &[(usize, &Pipe)],
+    bucket: &mut Bucket,
+    meter: &Meter<'_>,
+) -> Result<()> {
     for (agg, partial) in aggs.aggs.iter().zip(&mut bucket.subs) {
         match partial {
-            Partial::Single(inner) => run(&agg.subs, inner)?,
+            Partial::Single(inner) => run(&agg.subs, inner, meter)?,
             Partial::Buckets(buckets) => {
                 let below = in_order(&agg.subs);
                 for inner in &mut buckets.list {
-                    run_in_order(&agg.subs, &below, inner)?;
+                    run_in_order(&agg.subs, &below, inner, meter)?;
                 }
                 for (place, pipe) in below {
-                    if !pipe.kind.is_sibling() {
-                        parent(agg, buckets, place, pipe)?;
+                    if !pipe.kind.is_sibling() && !meter.is_over() {
+                        let (done, bytes) = left_by(|| parent(agg, buckets, place, pipe));
+                        meter.takes(bytes);
+                        done?;
                     }
                 }
             }
@@ -49,8 +60,8 @@ fn run_in_order(aggs: &Aggs, order: &[(usize, &Pipe)], bucket: &mut Bucket) -> R
     }
     bucket.pipes.resize(aggs.pipes.len(), None);
     for (place, pipe) in order {
-        if pipe.kind.is_sibling() {
-            bucket.pipes[*place] = Some(sibling(aggs, bucket, pipe)?);
+        if pipe.kind.is_sibling() && !meter.is_over() {
+            bucket.pipes[*place] = Some(sibling(aggs, bucket, pipe, meter)?);
         }
     }
     Ok(())
@@ -401,7 +412,7 @@ fn internal(kind: &Kind) -> String {
 }
 
 /// A pipeline beside the buckets it reads.
-fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
+fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe, meter: &Meter<'_>) -> Result<Made> {
     let steps = paths::steps(&pipe.path);
     let (first, rest) = match steps.split_first() {
         Some((first, rest)) => (first, rest),
@@ -409,7 +420,8 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
     };
     let at = aggs.aggs.iter().position(|agg| agg.name == first.name);
     let found = at.and_then(|at| Some((&aggs.aggs[at], bucket.subs.get(at)?)));
-    let mut values: Vec<(String, f64)> = Vec::new();
+    // Places of buckets, and their numbers.
+    let mut values: Vec<(usize, f64)> = Vec::new();
     if let Some((agg, Partial::Buckets(buckets))) = found {
         let count = [Step { name: "_count", key: None, bracket: false }];
         // `buckets.metric` is `buckets>metric`.
@@ -426,7 +438,7 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
                 continue;
             }
             if let Some(value) = number(&agg.subs, inner, rest, pipe.gaps) {
-                values.push((name_of(agg, buckets, inner, place), value));
+                values.push((place, value));
             }
         }
     }
@@ -442,8 +454,18 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
         PipeKind::MinBucket | PipeKind::MaxBucket => {
             let best =
                 if matches!(pipe.kind, PipeKind::MinBucket) { moments.min } else { moments.max };
-            let keys = values.iter().filter(|(_, value)| *value == best);
-            let keys = keys.map(|(key, _)| key.clone()).collect();
+            let mut keys = Vec::new();
+            if let Some((agg, Partial::Buckets(buckets))) = found {
+                for (place, _) in values.iter().filter(|(_, value)| *value == best) {
+                    // All ten thousand may tie.
+                    let key = name_of(agg, buckets, &buckets.list[*place], *place);
+                    meter.takes(2 * size_of::<String>() + key.capacity());
+                    if meter.is_over() {
+                        break;
+                    }
+                    keys.push(key);
+                }
+            }
             Made::Keyed(best, text(pipe, best, None), keys)
         }
         PipeKind::StatsBucket | PipeKind::ExtendedStatsBucket { .. } => {
@@ -466,7 +488,7 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
     })
 }
 
-fn plain_sum(values: &[(String, f64)]) -> f64 {
+fn plain_sum(values: &[(usize, f64)]) -> f64 {
     // Of none it is -0.0 otherwise.
     values.iter().map(|(_, value)| value).sum::<f64>() + 0.0
 }
