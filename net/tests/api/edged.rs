@@ -597,3 +597,87 @@ fn a_hit_is_collapsed_by_one_value() {
         }
     });
 }
+
+/// The beginning of one word was scored as a phrase: the rarities of all words that begin so were added up for each hit.
+#[test]
+fn a_beginning_of_one_word_scores_the_words_that_are_there() {
+    with_node(|mut client| async move {
+        let docs = ["run", "runner", "run runner rune", "x", "fox"];
+        load(&mut client, "mp", &docs.map(|text| json!({"t": text}))).await;
+        let begins = json!({"match_phrase_prefix": {"t": "run"}});
+        let each = ["run", "rune", "runner"].map(|word| json!({"match": {"t": word}}));
+        let words = json!({"bool": {"should": (each.to_vec())}});
+        let found = hits(&mut client, "mp", begins).await;
+        assert_eq!(found.len(), 3);
+        assert_eq!(found, hits(&mut client, "mp", words).await);
+    });
+}
+
+/// A word in several fields is one clause: of two of them a document that has it in one had none.
+#[test]
+fn of_one_word_in_several_fields_none_is_counted() {
+    with_node(|mut client| async move {
+        let docs = [json!({"t": "fox", "u": "dog"}), json!({"t": "fox", "u": "fox"})];
+        load(&mut client, "sq", &docs).await;
+        let asked = async |client: &mut Client, text: &str, fields: &[&str]| {
+            let fields: Vec<json::Value> = fields.iter().map(|&name| name.into()).collect();
+            let query = json!({"simple_query_string": {
+                "query": text, "fields": fields, "minimum_should_match": "100%"
+            }});
+            hits(client, "sq", query).await.len()
+        };
+        assert_eq!(asked(&mut client, "fox", &["t", "u"]).await, 2);
+        assert_eq!(asked(&mut client, "fox dog", &["t", "u"]).await, 1, "words are counted");
+        assert_eq!(asked(&mut client, "fox-dog", &["t"]).await, 0, "so are those of one field");
+    });
+}
+
+#[test]
+fn a_composite_of_more_buckets_than_there_may_be_is_refused() {
+    with_node(|mut client| async move {
+        load(&mut client, "cm", &[json!({"n": 1})]).await;
+        let sources = json!([{"n": {"terms": {"field": "n"}}}]);
+        let body =
+            json!({"size": 0, "aggs": {"c": {"composite": {"size": 70_000, "sources": sources}}}});
+        let told = shard_failure(&mut client, "cm", body).await;
+        let wanted = "400 too_many_buckets_exception: Trying to create too many buckets. Must be less than or \
+                      equal to: [65536] but was [70000].";
+        assert!(told.starts_with(wanted), "{told}");
+    });
+}
+
+/// A text was looked for in the first field alone; each word counts in the field that has it in most documents.
+#[test]
+fn a_text_is_looked_for_in_the_field_that_most_have_it_in() {
+    with_node(|mut client| async move {
+        let mut docs = vec![json!({"t": "fox", "u": "y"}); 2];
+        docs.extend(vec![json!({"t": "x", "u": "fox"}); 5]);
+        load(&mut client, "ml", &docs).await;
+        let query = json!({"more_like_this": {
+            "fields": ["t", "u"], "like": "fox", "min_term_freq": 1, "min_doc_freq": 1
+        }});
+        assert_eq!(ids(&mut client, "ml", query).await, ["2", "3", "4", "5", "6"]);
+    });
+}
+
+/// A field and another name of it each counted where all fields were meant: what they have scored twice.
+#[test]
+fn another_name_of_a_field_is_no_field_of_its_own() {
+    with_node(|mut client| async move {
+        let properties =
+            r#"{"n":{"type":"integer"},"m":{"type":"integer"},"ali":{"type":"alias","path":"n"}}"#;
+        let mapping = format!(r#"{{"mappings":{{"properties":{properties}}}}}"#);
+        client.good("PUT", "/al", &mapping).await;
+        load(&mut client, "al", &[json!({"n": 5, "m": 4}), json!({"n": 1, "m": 5})]).await;
+        for query in [
+            json!({"simple_query_string": {"query": "5"}}),
+            json!({"multi_match": {"query": "5", "type": "most_fields", "lenient": true}}),
+        ] {
+            let found = hits(&mut client, "al", query).await;
+            assert_eq!(found, [("0".to_owned(), 1.0), ("1".to_owned(), 1.0)]);
+        }
+        // One that is named alone means its field.
+        let named = json!({"multi_match": {"query": "5", "fields": ["al*"]}});
+        assert_eq!(ids(&mut client, "al", named).await, ["0"]);
+    });
+}

@@ -635,6 +635,22 @@ fn templates_decide_what_new_fields_become() {
     );
 }
 
+/// A template for values of all kinds says something of fields, and a document with an object in it was refused.
+#[test]
+fn what_a_template_says_of_fields_is_passed_over_for_objects() {
+    let mapping = mapping(json!({"dynamic_templates": [
+        {"all": {"match": "*", "mapping": {"type": "{dynamic_type}", "index": false}}}
+    ]}));
+    let grown = grown(&mapping, r#"{"o":{"a":1,"b":"x"}}"#);
+    assert_eq!(
+        grown.to_json().get("properties"),
+        Some(&json!({"o": {"properties": {
+            "a": {"type": "long", "index": false},
+            "b": {"type": "text", "index": false}
+        }}}))
+    );
+}
+
 #[test]
 fn deep_documents_neither_crash_nor_grow_the_mapping() {
     let empty = mapping(json!({}));

@@ -93,7 +93,11 @@ pub(crate) fn guess(
 ) -> Result<(Child, Json)> {
     let name = path.rsplit('.').next().unwrap_or_default();
     let (kind, definition) = match template {
-        Some(template) => template.definition(name, detected.default_type()),
+        Some(template) => {
+            let (kind, definition) = template.definition(name, detected.default_type());
+            let is_object = matches!(&*kind, "object" | "nested");
+            (kind, if is_object { of_object(&definition) } else { definition })
+        }
         None => (detected.default_type().to_owned(), default_definition(detected, format)),
     };
     let child = if matches!(&*kind, "object" | "nested") {
@@ -113,6 +117,22 @@ pub(crate) fn guess(
         Child::Field(Arc::new(params::field(&kind, &definition, path, settings)?))
     };
     Ok((child, definition))
+}
+
+/// What of a template's mapping says something of objects: one for values of all kinds may say more, which is passed
+/// over.
+fn of_object(definition: &Json) -> Json {
+    const SAYS: [&str; 7] = [
+        "type",
+        "properties",
+        "dynamic",
+        "enabled",
+        "subobjects",
+        "include_in_parent",
+        "include_in_root",
+    ];
+    let own = definition.iter().filter(|(key, _)| SAYS.contains(key));
+    own.map(|(key, value)| (key.to_owned(), value.clone())).collect()
 }
 
 /// Is this an object that says nothing of itself? Of any other it depends on what it says what becomes of what lies in

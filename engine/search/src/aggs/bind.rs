@@ -514,6 +514,17 @@ impl Scope<'_, '_> {
     }
 
     fn composite(&mut self, composite: &super::spec::Composite) -> Result<What> {
+        let (size, most) = (composite.size as usize, self.binder.context.buckets_max);
+        if size > most {
+            return Err(Error::new(
+                ErrorKind::TooManyBuckets,
+                format!(
+                    "Trying to create too many buckets. Must be less than or equal to: [{most}] but was \
+                     [{size}]. This limit can be set by changing the [search.max_buckets] cluster level \
+                     setting."
+                ),
+            ));
+        }
         let mut sources = Vec::with_capacity(composite.sources.len());
         let mut roundings = Vec::with_capacity(composite.sources.len());
         for one in &composite.sources {

@@ -1,11 +1,13 @@
 //! `more_like_this`: the words of texts and documents become a query.
 //!
-//! As Elasticsearch does: documents are a query of their own, of all fields; texts are another, of
-//! the first field. Which of the words count is told by the shard, which knows how common they are.
+//! As Elasticsearch does: documents are a query of their own, of all fields; texts are another, read as the first field
+//! reads them, whose words are each looked for in the field that has them in most documents. Which of the words count
+//! is told by the shard, which knows how common they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::FieldNo;
 use json::Value;
 use mapping::analysis::{ON, STOP, Scratch};
 use mapping::{Field, Kind as Type};
@@ -13,7 +15,7 @@ use mapping::{Field, Kind as Type};
 use crate::ast::{self, Like};
 use crate::error::{Error, Result};
 use crate::plan::bind::Binder;
-use crate::plan::bound::{Alike, Bool, Clause, Node};
+use crate::plan::bound::{Alike, AlikeWords, Bool, Clause, Node};
 use crate::plan::{leaf, minimum, rewrite, text};
 
 /// Words of one request that are looked at.
@@ -58,7 +60,9 @@ pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Res
     for like in query.like.iter().filter(|like| matches!(like, Like::Text(_))) {
         count(binder, query, &fields[..named.min(1)], like, &mut texts)?;
     }
-    for counts in [docs, texts] {
+    let elsewhere = fields.iter().take(named).skip(1).map(|field| (field.no, field.has_norms()));
+    let elsewhere: Vec<(FieldNo, bool)> = elsewhere.collect();
+    for (counts, others) in [(docs, &[][..]), (texts, &elsewhere)] {
         let mut group = Vec::new();
         for (path, words) in counts {
             let Some(field) = fields.iter().find(|field| field.path == path) else { continue };
@@ -69,7 +73,8 @@ pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Res
             let words: Vec<(Box<[u8]>, u32)> =
                 left.map(|(word, count)| (word.into_bytes().into(), count)).collect();
             if !words.is_empty() {
-                group.push((field.no, field.has_norms(), words));
+                let (field, others) = ((field.no, field.has_norms()), others.to_vec());
+                group.push(AlikeWords { field, others, words });
             }
         }
         if !group.is_empty() {
@@ -79,7 +84,7 @@ pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Res
     if groups.is_empty() {
         return Ok(Clause::none());
     }
-    let words = groups.iter().flatten().map(|(_, _, words)| words.len());
+    let words = groups.iter().flatten().map(|it| it.words.len() * (1 + it.others.len()));
     binder.compared += words.sum::<usize>();
     let alike = Alike {
         groups,

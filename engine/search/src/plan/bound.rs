@@ -254,8 +254,17 @@ pub struct Nested {
     pub mode: crate::ast::NestedScore,
 }
 
-/// Words of one field: its number, whether it keeps lengths, each word with how often it occurs.
-pub type AlikeWords = (FieldNo, bool, Vec<(Box<[u8]>, u32)>);
+/// Words of one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlikeWords {
+    /// The field, and whether it keeps lengths.
+    pub field: (FieldNo, bool),
+    /// Others in which each word is looked for, too, where it came from no field of theirs: the one counts that has it
+    /// in most documents.
+    pub others: Vec<(FieldNo, bool)>,
+    /// Each word, with how often it occurs.
+    pub words: Vec<(Box<[u8]>, u32)>,
+}
 
 /// Documents that share words with others (`MoreLikeThis`).
 #[derive(Clone, Debug, PartialEq)]

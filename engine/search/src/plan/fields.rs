@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use base::hash::Set;
 use mapping::analysis::{Analyzer, STOP, Scratch};
 use mapping::{Field, Kind as Type};
 
@@ -32,7 +33,14 @@ pub fn resolve(
     };
     for (name, factor) in names {
         if name.contains('*') {
-            for (path, field) in binder.expand(name) {
+            let all = binder.expand(name);
+            // Another name of a field that the pattern means itself is that field.
+            let own: Set<Arc<str>> = match all.iter().any(|(path, field)| *path != field.path) {
+                true => all.iter().map(|(path, _)| path.clone()).collect(),
+                false => Set::default(),
+            };
+            for (path, field) in all {
+                let path = if own.contains(&field.path) { Arc::clone(&field.path) } else { path };
                 let (path, field) = suffixed(binder, &path, field, suffix);
                 if takes_text(&field) {
                     add(path, field, *factor);

@@ -208,8 +208,10 @@ impl Uses {
             }
             Node::Nested(_) => self.add(Of::Field(FieldNo::NESTED_PATH), dictionary),
             Node::Alike(alike) => {
-                for (field, norms, _) in alike.groups.iter().flatten() {
-                    self.terms(*field, scores, *norms);
+                for words in alike.groups.iter().flatten() {
+                    for (field, norms) in std::iter::once(&words.field).chain(&words.others) {
+                        self.terms(*field, scores, *norms);
+                    }
                 }
             }
             Node::Places(places) => {

@@ -9,7 +9,7 @@ use super::weigh::{Node, Weigher};
 use crate::error::{Error, Kind};
 use crate::iter::term::Weight;
 use crate::plan::bind::CLAUSES_MAX;
-use crate::plan::bound::Alike;
+use crate::plan::bound::{Alike, AlikeWords};
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Rewrite, Synonym};
 use crate::plan::function::{Feature, RankForm};
 use crate::plan::gather::{Found, key_of};
@@ -63,6 +63,10 @@ impl Weigher<'_> {
                 *words = found.iter().map(|found| found.term.clone()).collect();
             }
         }
+        if let [(words, _)] = places.as_slice() {
+            // Of one place each word counts for itself (`MultiPhraseQuery.rewrite`).
+            return self.each_of(phrase, words, boost, scored);
+        }
         let mut infos = vec![vec![Vec::new(); places.len()]; self.view.segments.len()];
         let mut freqs = Vec::new();
         for (at, (words, _)) in places.iter().enumerate() {
@@ -81,6 +85,33 @@ impl Weigher<'_> {
         });
         let phrase = Arc::new(MultiPhrase { places, prefix: None, ..(**phrase).clone() });
         Ok(Node::MultiPhrase { phrase, infos, weight })
+    }
+
+    /// The words of the only place of a phrase, whichever a document has.
+    fn each_of(
+        &mut self,
+        phrase: &MultiPhrase,
+        words: &[Box<[u8]>],
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        if words.len() > CLAUSES_MAX {
+            let refusal = format!("maxClauseCount is set to {CLAUSES_MAX}");
+            let _ = self.trouble.set(Error::new(Kind::TooManyClauses, refusal));
+            return Ok(Node::None);
+        }
+        self.lookups += words.len();
+        let mut nodes = Vec::with_capacity(words.len());
+        for word in words {
+            let infos = self.find(phrase.field, word)?;
+            let count = self.freq(phrase.field, word, &infos);
+            let weight = scored.then(|| {
+                let stats = self.stats(phrase.field);
+                self.term_weight(phrase.field, boost, count, stats, phrase.norms)
+            });
+            nodes.push(Node::Term { field: phrase.field, term: word.clone(), infos, weight });
+        }
+        Ok(one_of(nodes))
     }
 
     /// The terms of a pattern, with all their postings.
@@ -300,11 +331,20 @@ impl Weigher<'_> {
         let mut groups = Vec::with_capacity(alike.groups.len());
         for group in &alike.groups {
             let mut nodes = Vec::new();
-            for (field, norms, words) in group {
+            for AlikeWords { field, others, words } in group {
                 let mut best = Vec::new();
+                // Who does not see all documents is not told by hits in which field most have a word.
+                let others = if alike.counted { others.as_slice() } else { &[] };
                 for (term, times) in words {
-                    let infos = self.find(*field, term)?;
-                    let count = count_of(&infos);
+                    let (mut field, mut infos) = (*field, self.find(field.0, term)?);
+                    let mut count = count_of(&infos);
+                    for other in others {
+                        let found = self.find(other.0, term)?;
+                        let there = count_of(&found);
+                        if there.docs > count.docs {
+                            (field, infos, count) = (*other, found, there);
+                        }
+                    }
                     let freq = count.docs;
                     if alike.counted
                         && (freq == 0 || freq < alike.least_docs || freq > alike.most_docs)
@@ -315,23 +355,23 @@ impl Weigher<'_> {
                         true => ((doc_count + 1) as f64 / (freq + 1) as f64).ln() as f32 + 1.0,
                         false => 1.0,
                     };
-                    best.push((*times as f32 * idf, term, infos, count));
+                    best.push((*times as f32 * idf, term, infos, count, field));
                 }
                 best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
                 best.truncate(alike.most_terms);
                 let top = best.first().map_or(1.0, |best| best.0);
-                for (worth, term, infos, count) in best {
+                for (worth, term, infos, count, (field, norms)) in best {
                     let own = match alike.boost {
                         0.0 => boost,
                         factor => boost * factor * worth / top,
                     };
                     let weight = scored.then(|| {
                         // Words are chosen by the shard, and weighed by all that count together.
-                        let count = self.freq_among(*field, term, count);
-                        let stats = self.stats(*field);
-                        self.term_weight(*field, own, count, stats, *norms)
+                        let count = self.freq_among(field, term, count);
+                        let stats = self.stats(field);
+                        self.term_weight(field, own, count, stats, norms)
                     });
-                    nodes.push(Node::Term { field: *field, term: term.clone(), infos, weight });
+                    nodes.push(Node::Term { field, term: term.clone(), infos, weight });
                 }
             }
             // What is wrong with the number was told when the query met its index.
