@@ -85,8 +85,8 @@ impl Collector for Late {
         around.account.grow(batch.docs.len() * 12);
     }
 
-    fn size(&self) -> usize {
-        self.docs.len() + self.inner.as_ref().map_or(0, |inner| inner.size())
+    fn size(&self, owners: usize) -> usize {
+        self.docs.len() + self.inner.as_ref().map_or(0, |inner| inner.size(owners))
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {

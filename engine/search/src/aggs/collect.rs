@@ -141,8 +141,9 @@ pub trait Collector: Send {
         Ok(true)
     }
 
-    /// Buckets and documents that are held until the segment ends, about.
-    fn size(&self) -> usize {
+    /// Buckets and documents that are held until the segment ends, and buckets that so many owners are given then, about.
+    fn size(&self, owners: usize) -> usize {
+        let _ = owners;
         0
     }
 
@@ -192,9 +193,9 @@ impl Group {
         }
     }
 
-    /// Buckets and documents that all hold.
-    pub fn size(&self) -> usize {
-        self.0.iter().map(|one| one.size()).sum()
+    /// Buckets and documents that all hold, or make in the end.
+    pub fn size(&self, owners: usize) -> usize {
+        self.0.iter().map(|one| one.size(owners)).fold(0, usize::saturating_add)
     }
 
     /// There is one at least, and each can tell without documents.

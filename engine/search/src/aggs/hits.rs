@@ -108,7 +108,7 @@ impl Collector for Best {
         around.account.grow(bytes);
     }
 
-    fn size(&self) -> usize {
+    fn size(&self, _owners: usize) -> usize {
         self.owners.len()
     }
 

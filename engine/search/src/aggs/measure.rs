@@ -10,7 +10,7 @@ use super::metric::digest::{Digest, Hdr};
 use super::metric::distinct::{Distinct, hash_bytes, hash_long};
 use super::metric::moments::{Kahan, Moments};
 use super::metric::strings::Strings;
-use super::partial::{GeoBounds, Partial};
+use super::partial::{GeoBounds, Partial, places};
 use super::read::{Numbers, Terms, Words};
 use super::source::{Form, point};
 use crate::iter::Turn;
@@ -233,7 +233,7 @@ impl<S: State> Collector for Measure<S> {
         in_parts(batch, is_single, around, |part, around| self.take(part, around));
     }
 
-    fn size(&self) -> usize {
+    fn size(&self, _owners: usize) -> usize {
         self.states.len()
     }
 
@@ -314,7 +314,7 @@ impl Collector for MeasureWords {
         in_parts(batch, is_single, around, |part, around| self.take(part, around));
     }
 
-    fn size(&self) -> usize {
+    fn size(&self, _owners: usize) -> usize {
         self.slots.len().max(self.counts.len())
     }
 
@@ -378,6 +378,10 @@ impl Collector for Nothing {
     }
 
     fn collect(&mut self, _batch: Batch<'_>, _around: &mut Around<'_>) {}
+
+    fn size(&self, owners: usize) -> usize {
+        owners.saturating_mul(places(std::slice::from_ref(&self.0)))
+    }
 
     fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
         let mut all = Vec::with_capacity(owners);

@@ -244,6 +244,19 @@ impl Bucket {
     }
 }
 
+/// How many results these are, with all in their buckets.
+pub fn places(found: &[Partial]) -> usize {
+    let one = |partial: &Partial| match partial {
+        Partial::Single(bucket) => 1 + places(&bucket.subs),
+        Partial::Buckets(buckets) => {
+            let each = buckets.list.iter().map(|bucket| 1 + places(&bucket.subs));
+            each.fold(1, usize::saturating_add)
+        }
+        _ => 1,
+    };
+    found.iter().map(one).fold(0, usize::saturating_add)
+}
+
 /// What a pipeline made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Made {

@@ -352,7 +352,7 @@ impl Run {
             self.here = Some(here);
         } else {
             self.part += 1;
-            if here.group.size() > LEFT_SIZE {
+            if here.group.size(1) > LEFT_SIZE {
                 leftovers::leave(here);
             }
         }
@@ -385,7 +385,7 @@ impl Run {
             return Ok(false);
         }
         let Some(found) = here.found.take() else {
-            if !self.is_heavy() && here.group.size() > SIZE_HERE {
+            if !self.is_heavy() && here.group.size(1) > SIZE_HERE {
                 self.heavy_end = true;
                 turn.end();
                 return Ok(false);

@@ -226,7 +226,10 @@ fn unmapped_terms(binder: &Binder<'_>, query: &ast::Terms) -> Result<Node> {
             Ok(ids(&values))
         }
         "_index" => {
-            for value in query.values.iter() {
+            for (number, value) in query.values.iter().enumerate() {
+                if !binder.context.purse.takes_value(number) {
+                    break;
+                }
                 if unmapped_term(binder, "_index", value)? == Node::All {
                     return Ok(Node::All);
                 }

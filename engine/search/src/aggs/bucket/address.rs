@@ -166,6 +166,13 @@ impl Keys for ByAddress {
         }))
     }
 
+    fn always_max(&self) -> usize {
+        match &self.nets {
+            Nets::Ranges(ranges) => ranges.len(),
+            Nets::Prefix { .. } => 0,
+        }
+    }
+
     fn always(&mut self) -> segment::Result<Vec<i64>> {
         Ok(match &self.nets {
             Nets::Ranges(ranges) => (0..ranges.len() as i64).collect(),

@@ -73,6 +73,10 @@ impl Keys for ByFilter {
         Ok(Some(Key::Long(key)))
     }
 
+    fn always_max(&self) -> usize {
+        if self.pairs { 0 } else { self.filters.len() + usize::from(self.other) }
+    }
+
     fn always(&mut self) -> segment::Result<Vec<i64>> {
         if self.pairs {
             return Ok(Vec::new());

@@ -12,7 +12,7 @@ use env::heap::left_by;
 use super::slots::Slots;
 use crate::aggs::collect::{Account, Around, Batch, Collector, Group};
 use crate::aggs::format::Format;
-use crate::aggs::partial::{Between, Bucket, Buckets, Key, KeyKind, Partial};
+use crate::aggs::partial::{Between, Bucket, Buckets, Key, KeyKind, Partial, places};
 use crate::aggs::reduce;
 use crate::iter::Turn;
 
@@ -90,6 +90,11 @@ pub trait Keys: Send {
 
     /// A key as it is merged; `None` where it does not count after all. Keys rise from call to call.
     fn key(&mut self, key: i64) -> segment::Result<Option<Key>>;
+
+    /// So many keys at most have a bucket even without documents.
+    fn always_max(&self) -> usize {
+        0
+    }
 
     /// Keys that have a bucket even without documents.
     fn always(&mut self) -> segment::Result<Vec<i64>> {
@@ -333,11 +338,16 @@ impl<K: Keys> Collector for Keyed<K> {
         self.keys.count_all(&mut self.plain, turn)
     }
 
-    fn size(&self) -> usize {
+    fn size(&self, owners: usize) -> usize {
         // Of many that are counted alone the best are chosen before anything is made of them.
         let all = self.slots.len();
         let made = self.most.map_or(all, |most| most.min(all));
-        self.keys.size(made) + self.subs.size()
+        // Those that are there without documents, each with what is below it.
+        let always = match self.keys.always_max() {
+            0 => 0,
+            keys => keys.saturating_mul(1 + places(&self.shape.empty)).saturating_mul(owners),
+        };
+        self.keys.size(made).saturating_add(self.subs.size(all)).saturating_add(always)
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {

@@ -234,6 +234,10 @@ impl Keys for ByRange {
         Ok(Some(Key::Long(key)))
     }
 
+    fn always_max(&self) -> usize {
+        self.ranges.len()
+    }
+
     fn always(&mut self) -> segment::Result<Vec<i64>> {
         Ok((0..self.ranges.len() as i64).collect())
     }

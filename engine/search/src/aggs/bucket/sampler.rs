@@ -73,8 +73,8 @@ impl Collector for Sampler {
         around.account.grow(batch.docs.len() * 8);
     }
 
-    fn size(&self) -> usize {
-        self.owners.iter().map(|list| 1 + list.len()).sum::<usize>() + self.subs.size()
+    fn size(&self, owners: usize) -> usize {
+        self.owners.iter().map(|list| 1 + list.len()).sum::<usize>() + self.subs.size(owners)
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {

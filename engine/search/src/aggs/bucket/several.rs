@@ -214,6 +214,10 @@ impl Keys for Several {
         Ok(Some(key))
     }
 
+    fn always_max(&self) -> usize {
+        self.all as usize
+    }
+
     fn always(&mut self) -> segment::Result<Vec<i64>> {
         let docs: Vec<u32> = (0..self.all).collect();
         let mut keys = Vec::new();

@@ -65,8 +65,8 @@ impl<C: Choose> Collector for Single<C> {
         }
     }
 
-    fn size(&self) -> usize {
-        self.counts.len() + self.subs.size()
+    fn size(&self, owners: usize) -> usize {
+        self.counts.len() + self.subs.size(owners)
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {

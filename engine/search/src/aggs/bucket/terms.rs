@@ -9,7 +9,7 @@ use crate::aggs::choice::Choice;
 use crate::aggs::partial::Key;
 use crate::aggs::read::{MISSING_ORD, Numbers, Terms, Words};
 use crate::aggs::source::Form;
-use crate::iter::Turn;
+use crate::iter::{Turn, WINDOW};
 
 /// Terms of a column.
 pub struct ByTerm {
@@ -80,6 +80,10 @@ impl Keys for ByTerm {
         Ok(allowed.then(|| Key::Bytes(word.into())))
     }
 
+    fn always_max(&self) -> usize {
+        if self.all { self.terms.term_count() as usize } else { 0 }
+    }
+
     fn always(&mut self) -> segment::Result<Vec<i64>> {
         Ok(if self.all { self.terms.ranks().map(i64::from).collect() } else { Vec::new() })
     }
@@ -135,6 +139,11 @@ impl Keys for ByNumber {
 
     fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
         Ok(Some(self.numbers.form.key(key)))
+    }
+
+    fn always_max(&self) -> usize {
+        // At most one a document.
+        self.all.map_or(0, |windows| windows as usize * WINDOW as usize)
     }
 
     fn always(&mut self) -> segment::Result<Vec<i64>> {
