@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from contextlib import contextmanager
 from typing import NamedTuple
 
 MIB = 1 << 20
@@ -49,6 +50,21 @@ def spread(run, requests, lanes=LANES):
     for thread in threads:
         thread.join()
     return found
+
+
+@contextmanager
+def many(run):
+    """Forty indices of one document, `many0` to `many39`, for a while."""
+    wire = run.wire()
+    for n in range(40):
+        wire.ask("PUT", f"/many{n}/_doc/1", {"k": "a"})
+    wire.ask("POST", "/_refresh")
+    try:
+        yield wire
+    finally:
+        for n in range(40):
+            wire.ask("DELETE", f"/many{n}")
+        wire.close()
 
 
 def inner(answer):
@@ -291,35 +307,23 @@ def documents_of_suggestions(run):
 
 def automata(run):
     """Expressions that each become a large automaton, by the thousand, and over many indices."""
-    wire = run.wire()
-    for n in range(40):
-        wire.ask("PUT", f"/many{n}/_doc/1", {"k": "a"})
-    wire.ask("POST", "/_refresh")
     expressions = [{"regexp": {"k": {"value": f"({'x' * 400}|{'y' * 390}{n:04d})*.*[a-f]{{1,50}}"}}} for n in range(2_000)]
     long = [{"regexp": {"k": f"{n:03d}{'x' * 890}.*"}} for n in range(100)]
     near = {"match": {"k": {"query": " ".join(f"handbook{n}" for n in range(200)), "fuzziness": "AUTO"}}}
     requests = [search({"query": {"bool": {"should": expressions}}}, "/many0/_search"), search({"query": {"bool": {"should": long}}}, "/many*/_search"), search({"query": near}, "/many*/_search")] * 2
-    found = spread(run, requests, lanes=2)
-    for n in range(40):
-        wire.ask("DELETE", f"/many{n}")
-    return found
+    with many(run):
+        return spread(run, requests, lanes=2)
 
 
 def empty_buckets(run):
     """Buckets without documents, which a request says once: between two bounds with much below each, and ranges in ranges of many indices."""
-    wire = run.wire()
-    for n in range(40):
-        wire.ask("PUT", f"/many{n}/_doc/1", {"k": "a"})
-    wire.ask("POST", "/_refresh")
     below = {f"s{n}": {"terms": {"field": "tag"}} for n in range(40)}
     bounds = {"histogram": {"field": "none", "interval": 1, "min_doc_count": 0, "extended_bounds": {"min": 0, "max": 65_000}}, "aggs": below}
     ranges = [{"from": n, "to": n + 1} for n in range(240)]
     inner = {"b": {"range": {"field": "none", "ranges": ranges}}}
     requests = [search({"size": 0, "aggs": {"a": bounds}}), search({"size": 0, "aggs": {"a": {"range": {"field": "none", "ranges": ranges}, "aggs": inner}}}, "/many*/_search")]
-    found = spread(run, requests * 4, lanes=2)
-    for n in range(40):
-        wire.ask("DELETE", f"/many{n}")
-    return found
+    with many(run):
+        return spread(run, requests * 4, lanes=2)
 
 
 def looked_up(run):
@@ -327,18 +331,14 @@ def looked_up(run):
     wire = run.wire()
     wire.ask("PUT", "/attacked-list", {"mappings": {"properties": {"k": {"type": "keyword", "index": False, "doc_values": False}}}})
     wire.ask("PUT", "/attacked-list/_doc/1?refresh=true", {"k": [f"{'word' * 6}{n:05d}" for n in range(20_000)]})
-    for n in range(40):
-        wire.ask("PUT", f"/many{n}/_doc/1?refresh=true", {"k": "a"})
     lookup = {"index": "attacked-list", "id": "1", "path": "k"}
     clauses = [{"terms": {"k.keyword": lookup, "boost": 1 + n}} for n in range(400)]
     filters = {"filters": {"filters": [{"terms": {"k.keyword": lookup}} for _ in range(300)]}}
     body = {"query": {"bool": {"should": clauses}}}
     requests = [search(body, "/many0/_search"), search(body, "/many*/_search"), search({"size": 0, "aggs": {"a": filters}}, "/many*/_search")]
     requests += [("POST", "/many*/_count", body), ("POST", "/many0/_delete_by_query", body)]
-    found = spread(run, requests * 3, lanes=3)
-    for n in range(40):
-        wire.ask("DELETE", f"/many{n}")
-    return found
+    with many(run):
+        return spread(run, requests * 3, lanes=3)
 
 
 def long_results(run):
@@ -797,5 +797,5 @@ def many_clauses_unread(run):
 ALL = {
     name.replace("_", " "): attack
     for name, attack in list(globals().items())
-    if callable(attack) and getattr(attack, "__module__", None) == __name__ and name not in ("Answer", "spread", "inner", "told", "search", "unread")
+    if callable(attack) and getattr(attack, "__module__", None) == __name__ and name not in ("Answer", "spread", "many", "inner", "told", "search", "unread")
 }
