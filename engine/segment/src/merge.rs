@@ -6,9 +6,10 @@
 //!    Dead documents, and terms that none of the others has, are gone ([`DocMap`]).
 //! 2. What an input holds damaged is never carried over: every byte is read through its checksum, also
 //!    where a reader before found its page good, and the merge ends with the error and the input's number.
-//! 3. Beside the result, memory holds blocks of the inputs, four bytes for each term of a column
-//!    of terms, and all points of a field that has several dimensions; where the result is sorted,
-//!    eight bytes for each document and key while the order is found, and eight for each document.
+//! 3. Beside the result, which is there once, memory holds blocks of the inputs, what of the terms of one field stands
+//!    behind their postings, four bytes for each term of a column of terms, and all points of a field that has
+//!    several dimensions; where the result is sorted, eight bytes for each document and key while the order is
+//!    found, and eight for each document. [`room_bytes`] reckons it.
 //!
 //! It runs on a worker, reads nothing but the inputs' bytes, and asks its watch after each block.
 //!
@@ -16,9 +17,10 @@
 
 use std::sync::Arc;
 
+use base::hash::Map;
 use base::{FieldNo, SegmentId};
 
-use crate::bkd::merge::merge_points;
+use crate::bkd::merge::{all_points_bytes, merge_points};
 use crate::bytes::zblock::Dictionary;
 use crate::columns::merge::{merge_binary, merge_numeric, merge_ordinals, merged_ranks};
 use crate::docmap::DocMap;
@@ -35,8 +37,26 @@ use crate::toc::SectionKind;
 use crate::verify;
 use crate::writer::{DOC_COUNT_MAX, SegmentWriter, TermBlocks};
 
-/// Merges `inputs`, each with its alive documents, to segment `id`: gives the bytes of its file,
-/// and where each document went. Their sources are compressed with `dictionary`, or with one that is made of them.
+/// One part in so many of the inputs is what else a merge holds.
+const ELSE_PART: u64 = 16;
+
+/// Memory that merging `inputs` takes, about, with the result and without what making a dictionary takes.
+pub fn room_bytes<'a>(inputs: impl Iterator<Item = &'a Segment> + Clone) -> u64 {
+    let total: u64 = inputs.clone().map(Segment::len_bytes).sum();
+    let mut beside: Map<FieldNo, u64> = Map::default();
+    for segment in inputs {
+        for field in segment.fields().map(Field::number) {
+            let kinds = [SectionKind::Skips, SectionKind::Positions, SectionKind::TermBlocks];
+            let sections = kinds.iter().filter_map(|kind| segment.section(*kind, field));
+            let points = segment.points(field).map_or(0, all_points_bytes);
+            *beside.entry(field).or_default() += sections.map(|it| it.len()).sum::<u64>() + points;
+        }
+    }
+    total + total / ELSE_PART + beside.into_values().max().unwrap_or(0)
+}
+
+/// Merges `inputs`, each with its alive documents, to segment `id`: gives the bytes of its file, with room behind
+/// them, and where each document went. Their sources are compressed with `dictionary`, or with one that is made of them.
 ///
 /// # Errors
 /// [`Error::Cancelled`] where the watch breaks; [`Error::Input`] where an input is damaged;
@@ -102,7 +122,9 @@ fn merge_afresh(
         Some(order) => in_order(order, &segments, map, &mut steps)?,
         None => map,
     };
-    let writer = SegmentWriter::new(id, map.doc_count());
+    // What moves as it grows is there twice meanwhile. Seldom is the result longer than what it is made of.
+    let room = usize::try_from(total_bytes).unwrap_or(usize::MAX);
+    let writer = SegmentWriter::new(id, map.doc_count()).with_room(room);
     let mut merge = Merge {
         writer: writer.merged(inputs.len() as u32, TermBlocks::Zstd),
         segments,
@@ -125,7 +147,7 @@ fn merge_afresh(
     if let Some(fault) = merge.segments.iter().find_map(|segment| segment.fault()) {
         return Err(fault.clone());
     }
-    let bytes = merge.writer.seal()?;
+    let bytes = merge.writer.seal_with_room()?;
     Ok((bytes, map))
 }
 

@@ -106,6 +106,21 @@ impl SegmentWriter {
         answer
     }
 
+    /// Appends a section that `write` appends to the bytes it is given, and behind it the head that it answers.
+    /// Neither stands where it answers none, and then it has appended nothing.
+    pub(crate) fn put_with_head(
+        &mut self,
+        (body, head): (SectionKind, SectionKind),
+        field: FieldNo,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<Option<Vec<u8>>>,
+    ) -> Result<()> {
+        match self.put_with(body, field, write)? {
+            Some(bytes) => self.put(head, field, &bytes),
+            None => self.take_back(),
+        }
+        Ok(())
+    }
+
     /// The bytes of a section that was put before.
     pub fn section(&self, kind: SectionKind, field: FieldNo) -> Option<&[u8]> {
         let entry = self.entries[*self.places.get(&(field, kind))?];
@@ -125,7 +140,19 @@ impl SegmentWriter {
     }
 
     /// Ends the file, and gives its bytes.
-    pub fn seal(mut self) -> Result<Vec<u8>> {
+    pub fn seal(self) -> Result<Vec<u8>> {
+        let file = self.seal_with_room()?;
+        let spare = file.capacity() - file.len();
+        match spare > file.len() / SPARE_PART {
+            false => Ok(file),
+            // Views keep a segment for long, and count its length alone.
+            true => Ok(file.as_slice().to_vec()),
+        }
+    }
+
+    /// As [`Self::seal`], with what room is left behind the bytes: they are there once, for whoever does not keep
+    /// them.
+    pub fn seal_with_room(mut self) -> Result<Vec<u8>> {
         let meta = crate::bytes::archive::write(&self.meta);
         self.put(SectionKind::Meta, FieldNo(0), &meta);
         let head = self.section(SectionKind::StoredHead, FieldNo(0));
@@ -137,11 +164,6 @@ impl SegmentWriter {
             (false, false) => footer::PLAIN_SEGMENT_VERSION,
         };
         footer::seal_segment(&mut self.file, version, self.id);
-        let spare = self.file.capacity() - self.file.len();
-        match spare > self.file.len() / SPARE_PART {
-            false => Ok(self.file),
-            // Views keep a segment for long, and count its length alone.
-            true => Ok(self.file.as_slice().to_vec()),
-        }
+        Ok(self.file)
     }
 }

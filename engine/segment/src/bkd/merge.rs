@@ -32,12 +32,22 @@ pub fn merge_points(
     map: &DocMap,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
-    let mut body = Vec::new();
-    if let Some(head) = merge(inputs, map, &mut body, steps)? {
-        writer.put(SectionKind::PointsBody, field, &body);
-        writer.put(SectionKind::PointsHead, field, &head);
+    if inputs.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let sections = (SectionKind::PointsBody, SectionKind::PointsHead);
+    writer.put_with_head(sections, field, |file| merge(inputs, map, file, steps))
+}
+
+/// Bytes that the points of a tree take while they are merged, all of them where it has several dimensions.
+pub fn all_points_bytes(tree: &Bkd) -> u64 {
+    let shape = tree.shape();
+    if shape.dims() == 1 { 0 } else { points_of(tree) * shape.record_bytes() as u64 }
+}
+
+/// How many points a tree says it has: never more than its leaves, which it has, can hold.
+fn points_of(tree: &Bkd) -> u64 {
+    tree.point_count().min((tree.leaf_count() * LEAF_POINTS) as u64)
 }
 
 /// Appends the leaves of the merged tree to `body`, and gives its resident part; `None` where no
@@ -56,7 +66,8 @@ fn merge(
     if shape.dims() == 1 {
         run_along(inputs, shape, map, body, steps)
     } else {
-        let mut points = Points::new(shape);
+        let count = inputs.iter().map(|(_, tree)| points_of(tree)).sum::<u64>();
+        let mut points = Points::with_room(shape, usize::try_from(count).unwrap_or(0));
         let mut records = Vec::new();
         for (number, tree) in inputs {
             for leaf in 0..tree.leaf_count() {

@@ -110,6 +110,11 @@ impl Points {
         Self { shape, records: Vec::new() }
     }
 
+    /// As [`Points::new`], with room for `count` points.
+    pub fn with_room(shape: Shape, count: usize) -> Self {
+        Self { shape, records: Vec::with_capacity(count * shape.record_bytes()) }
+    }
+
     /// Adds a point.
     ///
     /// # Panics

@@ -46,21 +46,25 @@ impl SegmentWriter {
         field: FieldNo,
         docs: impl IntoIterator<Item = (DocId, &'a [u8])>,
     ) {
-        let mut body = Vec::new();
-        let mut writer = BinaryWriter::new(self.doc_count(), self.term_blocks);
-        for (doc, bytes) in docs {
-            writer.push(doc, bytes, &mut body);
+        let mut docs = docs.into_iter().peekable();
+        if docs.peek().is_none() {
+            return;
         }
-        if let Some(head) = writer.finish(&mut body) {
-            self.put(SectionKind::BinaryBody, field, &body);
-            self.put(SectionKind::BinaryHead, field, &head);
-        }
+        let (doc_count, blocks) = (self.doc_count(), self.term_blocks);
+        let head = self.put_with(SectionKind::BinaryBody, field, |file| {
+            let mut writer = BinaryWriter::new(doc_count, blocks, file.len());
+            docs.for_each(|(doc, bytes)| writer.push(doc, bytes, file));
+            writer.finish(file)
+        });
+        self.put(SectionKind::BinaryHead, field, &head.expect("there is a string"));
     }
 }
 
 /// Takes strings and appends windows.
 pub(super) struct BinaryWriter {
     doc_count: u32,
+    /// Length of the file before the body.
+    start: usize,
     compressor: Option<Compressor>,
     zones: ZonesWriter,
     places: Vec<u16>,
@@ -72,10 +76,11 @@ pub(super) struct BinaryWriter {
 }
 
 impl BinaryWriter {
-    /// A column of a segment of `doc_count` documents.
-    pub(super) fn new(doc_count: u32, blocks: TermBlocks) -> Self {
+    /// A column of a segment of `doc_count` documents, whose body starts at `start` of the file.
+    pub(super) fn new(doc_count: u32, blocks: TermBlocks, start: usize) -> Self {
         Self {
             doc_count,
+            start,
             compressor: (blocks == TermBlocks::Zstd).then(|| Compressor::new(1)),
             zones: ZonesWriter::default(),
             places: Vec::new(),
@@ -87,12 +92,12 @@ impl BinaryWriter {
     }
 
     /// Adds the string of a document.
-    pub(super) fn push(&mut self, doc: DocId, bytes: &[u8], body: &mut Vec<u8>) {
+    pub(super) fn push(&mut self, doc: DocId, bytes: &[u8], file: &mut Vec<u8>) {
         assert!(doc.get() < self.doc_count, "a document of the segment");
         let (window, place) = place(doc);
         assert!(window >= self.zones.window_count(), "documents rise");
         while self.zones.window_count() < window {
-            self.end_window(body);
+            self.end_window(file);
         }
         let rises = self.places.last().is_none_or(|&last| u32::from(last) < place);
         assert!(rises, "documents rise");
@@ -103,9 +108,9 @@ impl BinaryWriter {
     }
 
     /// Appends the open window.
-    fn end_window(&mut self, body: &mut Vec<u8>) {
-        let zone = if self.places.is_empty() { Zone::default() } else { self.write_window(body) };
-        self.zones.push(zone, body.len() as u64);
+    fn end_window(&mut self, file: &mut Vec<u8>) {
+        let zone = if self.places.is_empty() { Zone::default() } else { self.write_window(file) };
+        self.zones.push(zone, (file.len() - self.start) as u64);
         self.places.clear();
         self.ends.clear();
         self.text.clear();
@@ -142,12 +147,12 @@ impl BinaryWriter {
     }
 
     /// Ends the column, and gives its head; `None` where no document has a string.
-    pub(super) fn finish(mut self, body: &mut Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn finish(mut self, file: &mut Vec<u8>) -> Option<Vec<u8>> {
         if !self.any {
             return None;
         }
         while self.zones.window_count() < self.doc_count.div_ceil(WINDOW) {
-            self.end_window(body);
+            self.end_window(file);
         }
         Some(self.zones.finish())
     }

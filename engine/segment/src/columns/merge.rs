@@ -35,19 +35,19 @@ pub fn merge_numeric(
     map: &DocMap,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
-    let mut body = Vec::new();
-    let mut windows = WindowsWriter::new(map.doc_count(), 0);
-    let columns: Vec<_> = inputs.iter().map(|(number, it)| (map.input(*number), *it)).collect();
-    each_of_all(&columns, steps, |_, doc, value| {
-        windows.push(doc, value, &mut body);
-        true
-    })?;
-    if !windows.is_empty() {
-        let head = windows.finish(&mut body);
-        writer.put(SectionKind::NumericBody, field, &body);
-        writer.put(SectionKind::NumericHead, field, &head);
+    if inputs.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let sections = (SectionKind::NumericBody, SectionKind::NumericHead);
+    writer.put_with_head(sections, field, |file| {
+        let mut windows = WindowsWriter::new(map.doc_count(), file.len());
+        let columns: Vec<_> = inputs.iter().map(|(number, it)| (map.input(*number), *it)).collect();
+        each_of_all(&columns, steps, |_, doc, value| {
+            windows.push(doc, value, file);
+            true
+        })?;
+        Ok(if windows.is_empty() { None } else { Some(windows.finish(file)) })
+    })
 }
 
 /// Gives the values of the kept documents of all columns, new documents rising, to `each`, with the
@@ -331,8 +331,25 @@ pub fn merge_binary(
     map: &DocMap,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
-    let mut body = Vec::new();
-    let mut merged = BinaryWriter::new(map.doc_count(), writer.term_blocks);
+    if inputs.is_empty() {
+        return Ok(());
+    }
+    let (doc_count, blocks) = (map.doc_count(), writer.term_blocks);
+    let sections = (SectionKind::BinaryBody, SectionKind::BinaryHead);
+    writer.put_with_head(sections, field, |file| {
+        let mut merged = BinaryWriter::new(doc_count, blocks, file.len());
+        push_all(inputs, map, steps, |doc, bytes| merged.push(doc, bytes, file))?;
+        Ok(merged.finish(file))
+    })
+}
+
+/// Gives the strings of kept documents, with their new documents, to `push`.
+fn push_all(
+    inputs: &[(usize, &Binary)],
+    map: &DocMap,
+    steps: &mut Steps<'_>,
+    mut push: impl FnMut(DocId, &[u8]),
+) -> Result<()> {
     if map.sequence().is_some() {
         let mut readers: Vec<_> = inputs.iter().map(|(_, column)| column.reader()).collect();
         interleave(
@@ -347,7 +364,7 @@ pub fn merge_binary(
                 Ok(is_there)
             },
             |_, doc, bytes: Vec<u8>| {
-                merged.push(doc, &bytes, &mut body);
+                push(doc, &bytes);
                 Ok(())
             },
         )?;
@@ -355,15 +372,10 @@ pub fn merge_binary(
         for &(number, column) in inputs {
             let (map, mut reader) = (map.input(number), column.reader());
             for window in 0..column.window_count() {
-                let push = |doc, bytes: &[u8]| merged.push(doc, bytes, &mut body);
-                each_string(column, window, map, &mut reader, push)?;
+                each_string(column, window, map, &mut reader, &mut push)?;
                 steps.step(column.window_bytes(window))?;
             }
         }
-    }
-    if let Some(head) = merged.finish(&mut body) {
-        writer.put(SectionKind::BinaryBody, field, &body);
-        writer.put(SectionKind::BinaryHead, field, &head);
     }
     Ok(())
 }

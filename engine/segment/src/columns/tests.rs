@@ -548,7 +548,7 @@ fn a_window_too_long_to_be_compressed_lies_open() {
     let column = |compressed_max| {
         let bytes = sealed(5_000, |writer| {
             let mut body = Vec::new();
-            let mut column = binary::BinaryWriter::new(5_000, TermBlocks::Zstd);
+            let mut column = binary::BinaryWriter::new(5_000, TermBlocks::Zstd, 0);
             column.compressed_max = compressed_max;
             for (&doc, string) in &model {
                 column.push(DocId(doc), string, &mut body);

@@ -21,6 +21,11 @@ impl PositionWriter {
         Self { out: Vec::new(), waiting: [0; BLOCK], count: 0, start: 0, is_long: false }
     }
 
+    /// Makes room for so many bytes.
+    pub(crate) fn make_room(&mut self, bytes: usize) {
+        self.out.reserve_exact(bytes);
+    }
+
     /// Takes the positions of the term's next document.
     pub(crate) fn add(&mut self, positions: &[u32]) {
         let mut before = 0;

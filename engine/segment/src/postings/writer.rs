@@ -73,6 +73,11 @@ impl<'a> PostingWriter<'a> {
         }
     }
 
+    /// Makes room for so many bytes of positions.
+    pub(crate) fn make_room(&mut self, positions_bytes: usize) {
+        self.positions.make_room(positions_bytes);
+    }
+
     /// Takes the next document of the term; full blocks go to `out`, whose length is `base` where
     /// the field begins.
     pub(crate) fn add(

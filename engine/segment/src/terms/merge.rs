@@ -193,6 +193,12 @@ impl<'a> Between<'a> {
 }
 
 impl TermSource for MergedTerms<'_, '_> {
+    fn positions_bytes(&self) -> usize {
+        let sections = self.inputs.iter().filter_map(|input| input.terms.positions_bytes());
+        let bytes: u64 = sections.sum();
+        if self.options.positions { usize::try_from(bytes).unwrap_or(0) } else { 0 }
+    }
+
     fn next_term(&mut self) -> Result<Option<&[u8]>> {
         loop {
             // Whoever did not take all documents of the term passes them now.

@@ -102,6 +102,11 @@ pub trait TermSource {
 
     /// The next document of the term, rising; each term has at least one.
     fn next_posting(&mut self) -> Result<Option<Posting<'_>>>;
+
+    /// Bytes that the positions of all terms take at most, where that is known: room for them is made once.
+    fn positions_bytes(&self) -> usize {
+        0
+    }
 }
 
 #[cfg(test)]

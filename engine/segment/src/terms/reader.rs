@@ -205,6 +205,11 @@ impl Terms {
         self.0.index.get().term_freq_sum.to_native()
     }
 
+    /// Length of their positions, where they have any.
+    pub(crate) fn positions_bytes(&self) -> Option<u64> {
+        self.0.positions_section().map(Section::len)
+    }
+
     /// Names what `find` will read.
     pub fn need(&self, term: &[u8], missing: &mut Missing) -> Result<()> {
         self.0.need_block(self.0.block_of(term), missing)

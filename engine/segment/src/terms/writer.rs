@@ -66,6 +66,7 @@ impl SegmentWriter {
     ) -> Result<()> {
         let norms = self.norms_written(field)?;
         let mut postings = PostingWriter::new(options, self.doc_count(), norms.as_deref());
+        postings.make_room(source.positions_bytes());
         let compressor = (self.term_blocks == TermBlocks::Zstd).then(|| Compressor::new(LEVEL));
         let mut blocks = Blocks {
             writer: BlockWriter::new(options),

@@ -211,7 +211,8 @@ impl<E: Env> Inner<E> {
         let bytes: u64 = inputs.iter().map(|input| input.segment.len_bytes()).sum();
         let trains = dictionary.is_none() && bytes > TRAINS_ABOVE_BYTES;
         let training = if trains { stored::TRAINING_BYTES } else { 0 };
-        let room = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(training);
+        let room = segment::merge::room_bytes(inputs.iter().map(|input| &input.segment));
+        let room = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(training);
         // Callers have their eighth: they are refused where nothing is left, and a merge only waits.
         let Some(_room) = self.lease.of(Holder::Merges).take_leaving(room) else {
             let why = format!(
@@ -238,7 +239,7 @@ impl<E: Env> Inner<E> {
                 made => break made?,
             }
         };
-        let (file, map) = match made {
+        let (mut file, map) = match made {
             Err(segment::Error::Limit { .. }) => return Ok(None),
             made => made.map_err(|error| Error::in_segment(id, &error))?,
         };
@@ -246,6 +247,10 @@ impl<E: Env> Inner<E> {
             return Ok(Some((Merged { segment: None, map }, bytes)));
         }
         let is_large = file.len() > IN_MEMORY_BYTES_MAX;
+        if !is_large {
+            // It is kept, and counted by its length.
+            file.shrink_to_fit();
+        }
         let segment = Segment::open(id, Bytes::from(file), Check::Lazy)
             .map_err(|error| Error::in_segment(id, &error))?;
         if !is_large {
