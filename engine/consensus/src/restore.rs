@@ -8,11 +8,11 @@
 
 use std::path::Path;
 
-use base::vint;
-use env::{Disk, Env, ErrorKind};
+use base::{ShardId, vint};
+use env::{Disk, Env, ErrorKind, Spawn};
 use wal::{LogPosition, Record, Reserve};
 
-use crate::snapshot::{self, NoSnapshot};
+use crate::snapshot::{self, Head, NoSnapshot};
 use crate::{Decode, Error, Local, Replay, Result, Setup, State};
 
 /// A value that was read, with its log at its end.
@@ -92,30 +92,51 @@ pub(crate) async fn find<E: Env, S: State>(env: &E, setup: &Setup) -> Result<Fou
         }
         mapped => mapped?,
     };
-    let (head, form) = snapshot::read(&bytes, setup.id).map_err(|error| match error {
-        NoSnapshot::Version(found) => Error::Version { file: text(&path), found, expected: 1 },
-        NoSnapshot::Corrupt(what) => Error::Corrupt { file: text(&path), what },
-    })?;
-    check_format::<S>(&path, head.format)?;
-    let mut value = S::decode(head.format, form)
-        .map_err(|Decode(what)| Error::Corrupt { file: text(&path), what })?;
+    let id = setup.id;
+    let read = move || read_snapshot::<S>(&path, &bytes, id);
+    let (head, mut value) = env.spawn().work_short_or_here(read).await?;
 
     let mut applied = head.applied;
     let mut replay = Local::open(env, setup.log(), head.position).await?;
     let mut position = head.position;
     while let Some(batch) = replay.next().await? {
-        for record in &batch.records {
-            if record.first_seq_no.0 < applied {
-                // Applied before the snapshot was taken, in an entry that was not whole then.
-                continue;
-            }
-            let command = read_command::<S>(setup, record, applied)?;
-            value = value.apply(&command).0;
-            applied += 1;
-        }
+        let setup = setup.clone();
+        let apply = move || apply_all(&setup, value, applied, &batch.records);
+        (value, applied) = env.spawn().work_short_or_here(apply).await?;
         position = batch.position;
     }
     Ok(Found { replay, value, applied, position })
+}
+
+/// The value of a snapshot.
+fn read_snapshot<S: State>(path: &Path, bytes: &[u8], id: ShardId) -> Result<(Head, S)> {
+    let (head, form) = snapshot::read(bytes, id).map_err(|error| match error {
+        NoSnapshot::Version(found) => Error::Version { file: text(path), found, expected: 1 },
+        NoSnapshot::Corrupt(what) => Error::Corrupt { file: text(path), what },
+    })?;
+    check_format::<S>(path, head.format)?;
+    let value = S::decode(head.format, form)
+        .map_err(|Decode(what)| Error::Corrupt { file: text(path), what })?;
+    Ok((head, value))
+}
+
+/// The value after the commands of an entry, and how many were applied by then.
+fn apply_all<S: State>(
+    setup: &Setup,
+    mut value: S,
+    mut applied: u64,
+    records: &[Record],
+) -> Result<(S, u64)> {
+    for record in records {
+        if record.first_seq_no.0 < applied {
+            // Applied before the snapshot was taken, in an entry that was not whole then.
+            continue;
+        }
+        let command = read_command::<S>(setup, record, applied)?;
+        value = value.apply(&command).0;
+        applied += 1;
+    }
+    Ok((value, applied))
 }
 
 fn read_command<S: State>(setup: &Setup, record: &Record, number: u64) -> Result<S::Command> {

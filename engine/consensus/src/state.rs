@@ -5,7 +5,7 @@
 //! 2. A proposal is answered only after its command is committed and applied.
 //! 3. A reader on any core sees some committed value, never one that may be lost.
 //! 4. A command that takes long ([`State::is_long`]) is written and applied on a worker; those behind it in
-//!    the log wait for it.
+//!    the log wait for it. So is a snapshot written and read, which is as long as the whole value.
 //!
 //! On disk: the log (`log-NNNNNN`), whose records are one command each (its number as sequence
 //! number, then the version of its form as a variable-length integer, then its form), and a
@@ -459,9 +459,11 @@ impl<E: Env, S: State> Inner<E, S> {
         saved
     }
 
-    async fn save_now(&self, value: &S, applied: u64, position: LogPosition) -> Result<()> {
+    async fn save_now(&self, value: &Arc<S>, applied: u64, position: LogPosition) -> Result<()> {
         let head = Head { format: S::FORMAT, applied, position, id: self.setup.id };
-        let bytes = Bytes::from(snapshot::write(&head, |form| value.encode(form)));
+        let value = Arc::clone(value);
+        let write = move || Bytes::from(snapshot::write(&head, |form| value.encode(form)));
+        let bytes = self.env.spawn().work_short_or_here(write).await;
         if planted(Fault::ReleaseStateLog) {
             self.log.release(self.log.committed()).await?;
         }

@@ -140,6 +140,17 @@ pub trait Spawn: Clone + 'static {
         }
     }
 
+    /// As [`Spawn::work_short_or_back`]; what comes back is done here.
+    async fn work_short_or_here<T: Send + 'static, J: FnOnce() -> T + Send + 'static>(
+        &self,
+        job: J,
+    ) -> T {
+        match self.work_short_or_back(job).await {
+            Ok(done) => done,
+            Err(job) => job.expect("a worker that panics ends the process")(),
+        }
+    }
+
     /// As [`Spawn::work`], for a job of seconds to minutes (merging): in a lane of its own, so that
     /// no short job waits behind it.
     async fn work_long<T: Send + 'static>(

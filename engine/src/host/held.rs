@@ -41,10 +41,10 @@ pub(super) struct Coming<'a> {
 }
 
 impl Held {
-    /// Takes memory for a state that stands already, as much as it weighs where so much is to be had.
-    pub(super) fn of(state: &Arc<State>, lease: &Lease) -> Self {
+    /// Takes memory for a state that stands already, as much as `weight` says where so much is to be had.
+    pub(super) fn of(weight: Weight, lease: &Lease) -> Self {
         let lease = lease.of(Holder::State);
-        let weight = Arc::new(Weight::of(state, None));
+        let weight = Arc::new(weight);
         let taken = lease.take(0);
         let held = Self { lease, weight: weight.into(), coming: Cell::new(0), taken: taken.into() };
         held.settle();

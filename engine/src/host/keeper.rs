@@ -92,7 +92,9 @@ impl<E: Env> Keeper<E> {
             true => Replicated::open(&env, setup, kept_back).await?,
             false => Replicated::create(&env, setup, kept_back).await?,
         };
-        let held = Held::of(&value.state(), &core.lease);
+        let standing = value.state();
+        let weigh = move || cluster::Weight::of(&standing, None);
+        let held = Held::of(env.spawn().work_short_or_here(weigh).await, &core.lease);
         if let Some(complaint) = held.complaint() {
             (shared.config.warn)(&complaint);
         }

@@ -97,10 +97,7 @@ impl<E: Env> Keeper<E> {
         // that fills up.
         let state = Arc::clone(state);
         let job = move || Tried::of(&state, &weight, command, &shared, now_ms);
-        match self.env.spawn().work_short_or_back(job).await {
-            Ok(done) => done,
-            Err(job) => job.expect("a worker that panics ends the process")(),
-        }
+        self.env.spawn().work_short_or_here(job).await
     }
 
     /// Weighs the state anew, where a change took long on a worker: there it is as much that is new.
@@ -109,10 +106,7 @@ impl<E: Env> Keeper<E> {
         let job = move || Weight::of(&state, Some(&before));
         let weight = match is_long {
             false => job(),
-            true => match self.env.spawn().work_short_or_back(job).await {
-                Ok(weight) => weight,
-                Err(job) => job.expect("a worker that panics ends the process")(),
-            },
+            true => self.env.spawn().work_short_or_here(job).await,
         };
         self.held.put(weight);
     }
