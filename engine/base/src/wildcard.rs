@@ -65,6 +65,11 @@ impl Wildcard {
         Self { pieces, prefix, suffix: suffix.into_iter().collect(), one_star, case_insensitive }
     }
 
+    /// Is this a shape that itself alone has?
+    pub fn is_word(text: &str) -> bool {
+        !text.contains(['*', '?', '\\'])
+    }
+
     /// May a term have the shape, by its last byte?
     #[inline]
     pub fn ends(&self, term: &[u8]) -> bool {

@@ -13,11 +13,14 @@ use cluster::Index;
 use cluster::patterns::{Cost, Steps};
 use env::budget::Taken;
 use env::leftovers::Leaving;
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Clock, Env, Spawn};
 use json::{Object, Value};
 use mapping::{Column, Field, Kind, Mapping, NumberKind};
+use search::dsl;
 
 use super::IndicesOptions;
+use super::lookup::Lists;
+use super::made::Made;
 use super::search::{SEARCH, SearchCall};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -260,9 +263,10 @@ impl<E: Env> Core<E> {
         indices.sort_by(|a, b| a.0.name.cmp(&b.0.name));
         if let Some(filter) = &call.index_filter {
             let mut kept = Vec::new();
+            let mut named = (Lists::default(), Made::default());
             for (index, limits) in indices {
                 let by_names = names.get(&index.uuid).map_or(&*index.name, String::as_str);
-                if self.may_match(gate, (&index.name, by_names), filter).await? {
+                if self.may_match(gate, (&index.name, by_names), filter, &mut named).await? {
                     kept.push((index, limits));
                 }
             }
@@ -378,13 +382,16 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    /// May a document of the index match? It is asked for by the names by which the caller sees it.
+    /// May a document of the index match? It is asked for by the names by which the caller sees it. What the filter
+    /// names in documents is looked up once for all indices.
     async fn may_match(
         self: &Rc<Self>,
         gate: &dyn Gate,
         (index, by_names): (&str, &str),
         filter: &Value,
+        (lists, made): &mut (Lists, Made),
     ) -> Result<bool> {
+        let begin = self.env.clock().monotonic();
         let query = match index == by_names {
             true => filter.clone(),
             false => {
@@ -398,7 +405,10 @@ impl<E: Env> Core<E> {
             body: Bytes::from(json::to_string(&Value::Object(body)).into_bytes()),
             ..SearchCall::default()
         };
-        Ok(self.count(gate, &search).await?.count > 0)
+        let request = self.read_request(&search.body, &search.params, dsl::parse_count).await?;
+        let request = Arc::new(request);
+        let request = self.looked_up_beside(gate, index, &request, (lists, made)).await?;
+        Ok(self.count_read(gate, &search, request, begin).await?.count > 0)
     }
 }
 

@@ -22,14 +22,14 @@ const VALUE_BYTES: usize = 4;
 
 /// A list of values that a document holds, and how much text they are.
 #[derive(Clone)]
-struct List {
+pub(super) struct List {
     values: Arc<[Scalar]>,
     text_bytes: usize,
 }
 
 /// The lists that a request has looked up so far. Hundreds of its clauses may name the same one: it is read once and
 /// there once.
-type Lists = Map<(String, String, Option<String>, String), List>;
+pub(super) type Lists = Map<(String, String, Option<String>, String), List>;
 
 /// What a name of a query led to.
 enum Found {
@@ -51,6 +51,20 @@ impl<E: Env> Core<E> {
         request: &Arc<SearchRequest>,
         made: &mut Made,
     ) -> Result<Arc<SearchRequest>> {
+        self.looked_up_beside(gate, index, request, (&mut Lists::default(), made)).await
+    }
+
+    /// As [`Core::looked_up`], for one of several requests that may name the same lists.
+    ///
+    /// # Errors
+    /// As [`Core::looked_up`].
+    pub(super) async fn looked_up_beside(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        index: &str,
+        request: &Arc<SearchRequest>,
+        (lists, made): (&mut Lists, &mut Made),
+    ) -> Result<Arc<SearchRequest>> {
         let compiled = request.scripted.then(|| self.with_programs(request));
         let request = compiled.map_or_else(|| Arc::clone(request), Arc::new);
         if !request.looks_up {
@@ -67,10 +81,9 @@ impl<E: Env> Core<E> {
         queries.extend([&mut request.query, &mut request.post_filter].into_iter().flatten());
         queries.extend(search::aggs::queries_mut(&mut request.aggs));
         queries.extend(request.rescore.iter_mut().map(|rescore| &mut rescore.query));
-        let mut lists = Lists::default();
         let mut text_bytes = request.text_bytes;
         for query in queries {
-            let more = self.look_up(gate, index, query, (&mut lists, &mut *made)).await?;
+            let more = self.look_up(gate, index, query, (&mut *lists, &mut *made)).await?;
             text_bytes = text_bytes.saturating_add(more);
         }
         request.text_bytes = text_bytes;

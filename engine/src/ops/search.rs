@@ -255,8 +255,22 @@ impl<E: Env> Core<E> {
     pub async fn count(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<CountReply> {
         let begin = self.env.clock().monotonic();
         let request = self.read_request(&call.body, &call.params, dsl::parse_count).await?;
+        self.count_read(gate, call, Arc::new(request), begin).await
+    }
+
+    /// Counts what a request that was read asks for.
+    ///
+    /// # Errors
+    /// As [`Core::search`].
+    pub(super) async fn count_read(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &SearchCall,
+        request: Arc<SearchRequest>,
+        begin: Duration,
+    ) -> Result<CountReply> {
         let is_large = request.is_large(1);
-        let request = Leaving::known(Arc::new(request), is_large);
+        let request = Leaving::known(request, is_large);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         let held = self.hold(gate, SEARCH, call).await?;
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);

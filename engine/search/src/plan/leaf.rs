@@ -139,7 +139,12 @@ pub fn unmapped_term(binder: &Binder<'_>, field: &str, value: &Scalar) -> Result
     match field {
         "_id" => Ok(ids(&[value.text().to_owned()])),
         "_index" => {
-            let shape = Wildcard::new(value.text(), false);
+            let text = value.text();
+            // A list that was looked up may have a hundred thousand, for each index anew.
+            if Wildcard::is_word(text) {
+                return Ok(index_where(binder, |name| name == text));
+            }
+            let shape = Wildcard::new(text, false);
             Ok(index_where(binder, |name| shape.matches(name)))
         }
         "_seq_no" => match value.text().parse::<i64>() {
