@@ -1,5 +1,6 @@
 //! Who was let in with a password that is replaced while the request is on its way.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use env::{Clock, Env};
@@ -40,23 +41,28 @@ fn an_old_password_replaces_no_new_one() {
             r#"{"grant_type":"password","username":"vic","password":"vic-knows-this"}"#,
         ),
     ] {
-        with_oauth_clients(2, |mut clients| async move {
-            let [admin, thief] = &mut clients[..] else { panic!("two") };
-            let reset = stage(admin).await;
-            thief.authorize(Some(&basic("vic", "vic-knows-this")));
-            let json = [("Content-Type", "application/json")];
-            thief.send(method, target, &json, body.as_bytes()).await;
-            admin.good("POST", "/_security/user/vic/_password", &reset).await;
-            let answer = thief.answer(method, target).await;
-            assert_eq!(
-                failure(&answer).split(':').next(),
-                Some("401 security_exception"),
-                "{target}"
-            );
-            assert!(comes_in(admin, "a-new-password").await, "{target}");
-            assert!(!comes_in(admin, "stolen-for-good").await);
-            assert!(!comes_in(admin, "vic-knows-this").await);
-        });
+        let overtaken = &Cell::new(0);
+        for seed in 1..=8 {
+            with_oauth_clients_on(&Sim::new(seed), 2, |mut clients| async move {
+                let [admin, thief] = &mut clients[..] else { panic!("two") };
+                let reset = stage(admin).await;
+                thief.authorize(Some(&basic("vic", "vic-knows-this")));
+                let json = [("Content-Type", "application/json")];
+                thief.send(method, target, &json, body.as_bytes()).await;
+                admin.good("POST", "/_security/user/vic/_password", &reset).await;
+                let answer = thief.answer(method, target).await;
+                // Now and then a thief is done before the administrator begins.
+                if answer.status != 200 {
+                    let told = failure(&answer);
+                    assert_eq!(told.split(':').next(), Some("401 security_exception"), "{target}");
+                    overtaken.set(overtaken.get() + 1);
+                }
+                assert!(comes_in(admin, "a-new-password").await, "{target}");
+                assert!(!comes_in(admin, "stolen-for-good").await);
+                assert!(!comes_in(admin, "vic-knows-this").await);
+            });
+        }
+        assert!(overtaken.get() > 0, "{target}");
     }
 }
 
