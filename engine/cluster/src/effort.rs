@@ -86,10 +86,13 @@ impl Left {
                 self.value(&new.aliases);
                 self.take(new.source.map_or(0, |uuid| state.fields_of(uuid)));
                 self.fitting(state, new);
+                // It may bring some, of its own or of a template.
+                self.names(state);
             }
+            Command::DeleteIndices { .. } | Command::DeleteDataStreams { .. } => self.names(state),
             Command::UpdateAliases { actions } => {
-                // The table of names is made anew.
-                self.take(actions.len().saturating_add(state.aliases.len()));
+                self.take(actions.len());
+                self.names(state);
                 for action in actions {
                     if self.0 == 0 {
                         return;
@@ -118,6 +121,16 @@ impl Left {
                 self.value(transient);
             }
             _ => {}
+        }
+    }
+
+    /// The table of aliases is made anew: each name with each of its indices.
+    fn names(&mut self, state: &State) {
+        for indices in state.aliases.values() {
+            if self.0 == 0 {
+                return;
+            }
+            self.take(1 + indices.len());
         }
     }
 
@@ -189,9 +202,16 @@ mod tests {
     use mapping::Delta;
 
     use super::*;
+    use crate::alias::Alias;
     use crate::apply::apply;
     use crate::command::NewIndex;
     use crate::template::{ComponentTemplate, LegacyTemplate};
+
+    fn uuid(number: u16) -> [u8; 16] {
+        let mut uuid = [0; 16];
+        uuid[..2].copy_from_slice(&number.to_le_bytes());
+        uuid
+    }
 
     fn fields(count: usize) -> Value {
         let field = |at: usize| (format!("f{at}"), json!({"type": "long"}));
@@ -219,6 +239,32 @@ mod tests {
         assert!(empty.takes_long(&Command::AddFields { deltas: many }));
         let batch = Command::Batch(vec![create(1), create(1_000).at(5)]);
         assert!(empty.takes_long(&batch));
+    }
+
+    #[test]
+    fn a_table_of_aliases_is_made_anew_by_all_that_change_it() {
+        // The story: a few hundred names of a hundred and fifty indices each were counted as a few hundred.
+        let add = |number: u16, name: usize| AliasAction::Add {
+            uuid: uuid(number),
+            name: format!("a{name}"),
+            alias: Alias::default(),
+        };
+        let new = |number| NewIndex::new(&format!("i{number}"), uuid(number), 0);
+        let indices = (0..50).map(|number| Command::CreateIndex(new(number)));
+        let empty = indices.fold(State::default(), |state, command| apply(&state, &command).0);
+        let some = |names: usize| {
+            let actions = (0..50).flat_map(|number| (0..names).map(move |name| add(number, name)));
+            apply(&empty, &Command::UpdateAliases { actions: actions.collect() }).0
+        };
+        let changes = [
+            Command::UpdateAliases { actions: vec![add(1, 0)] },
+            Command::DeleteIndices { uuids: vec![uuid(2)] },
+            Command::CreateIndex(new(50)),
+        ];
+        for change in changes {
+            assert!(!some(5).takes_long(&change), "{change:?}");
+            assert!(some(25).takes_long(&change), "{change:?}");
+        }
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl State {
         let aliases_changed = self
             .indices
             .get(&index.name)
-            .is_none_or(|old| !Arc::ptr_eq(&old.aliases, &index.aliases));
+            .map_or(!index.aliases.is_empty(), |old| !Arc::ptr_eq(&old.aliases, &index.aliases));
         let mut indices = (*self.indices).clone();
         let index = shared(&self.indices, index);
         indices.insert(Arc::clone(&index.name), Arc::new(index));
