@@ -47,6 +47,7 @@ pub(super) async fn sliced<E: Env>(
     for shards in held.chunk_by_mut(|a, b| a.index == b.index) {
         let count = shards.len() as u32;
         for (at, shard) in (0u32..).zip(shards) {
+            within_limit(core, shard, max)?;
             let (id, max) = match share(id, max, at, count) {
                 Some(share) => share,
                 // None of this shard: the last of two parts of an empty range.
@@ -72,6 +73,29 @@ fn share(id: u32, max: u32, at: u32, count: u32) -> Option<(u32, u32)> {
     Some((id / count, max / count + u32::from(max % count > at)))
 }
 
+/// An index says how many parts there may be, of all its shards together.
+fn within_limit<E: Env>(core: &Core<E>, shard: &HeldShard, max: u32) -> Result<()> {
+    if shard.view.is_err() {
+        return Ok(());
+    }
+    let state = core.state();
+    let index = state.index_by_uuid(shard.index);
+    let limit = index
+        .and_then(|index| index.settings.int("index.max_slices_per_scroll"))
+        .map_or(SLICES_MAX, |limit| limit as i64);
+    if i64::from(max) <= limit {
+        return Ok(());
+    }
+    Err(failed(
+        core,
+        shard,
+        format!(
+            "The number of slices [{max}] is too large. It must be less than [{limit}]. This limit can be set by \
+             changing the [index.max_slices_per_scroll] index level setting."
+        ),
+    ))
+}
+
 async fn slice_one<E: Env>(
     (core, gate): (&Rc<Core<E>>, &dyn Gate),
     shard: &mut HeldShard,
@@ -83,20 +107,6 @@ async fn slice_one<E: Env>(
     {
         let Ok(view) = &shard.view else { return Ok(()) };
         let index = state.index_by_uuid(shard.index);
-        let limit = index
-            .and_then(|index| index.settings.int("index.max_slices_per_scroll"))
-            .map_or(SLICES_MAX, |limit| limit as i64);
-        if i64::from(max) > limit {
-            return Err(failed(
-                core,
-                shard,
-                format!(
-                    "The number of slices [{max}] is too large. It must be less than [{limit}]. \
-                     This limit can be set by changing the [index.max_slices_per_scroll] index \
-                     level setting."
-                ),
-            ));
-        }
         let field = match by {
             By::Field(name) => {
                 // Which slice a document is in tells its value: the hash is no secret. What is hidden of

@@ -101,6 +101,7 @@ mod taken_back;
 mod tells;
 mod templates;
 mod twins;
+mod typed;
 mod unmeant;
 mod unseen;
 mod unserved;

@@ -364,8 +364,8 @@ fn parts(body: &Value, registry: &Registry, of_index: bool) -> Result<Analyzer> 
         named.filters.push((name, found.len()));
         filters.extend(found);
     }
-    let chain = Analyzer::whole("custom", char_filters, tokenizer, filters).with_names(named);
-    Ok(chain.with_gap(if of_index { Analyzer::GAP } else { 0 }))
+    // With an index or without: a chain of parts leaves the gap of a custom analyzer between its texts.
+    Ok(Analyzer::whole("custom", char_filters, tokenizer, filters).with_names(named))
 }
 
 /// One part, or several.
@@ -401,6 +401,10 @@ mod tests {
                 &json::json!({"tokenizer": "standard", "filter": ["lowercase", {"type": "stop", "stopwords": ["a"]}], "text": "A 𝒳 é"})
             ),
             ["𝒳 2-4 <ALPHANUM> 1", "é 5-6 <ALPHANUM> 2"]
+        );
+        assert_eq!(
+            show(&json::json!({"tokenizer": "standard", "text": ["a b", "c"]})),
+            ["a 0-1 <ALPHANUM> 0", "b 2-3 <ALPHANUM> 1", "c 4-5 <ALPHANUM> 102"]
         );
     }
 

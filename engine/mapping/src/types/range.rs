@@ -257,6 +257,37 @@ impl Range {
         }
     }
 
+    /// A document's value as `fields` shows it: each end read, and shown, dates in `format` where that is given;
+    /// none where it cannot be read.
+    pub fn shown(&self, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
+        match value {
+            Value::Object(ends) => {
+                let one = |(key, value): (&str, &Value)| {
+                    Some((key.to_owned(), self.shown_end(value, format)?))
+                };
+                ends.iter().map(one).collect::<Option<_>>().map(Value::Object)
+            }
+            Value::String(text) if self.kind == RangeKind::Ip => {
+                let (address, length) = text.split_once('/')?;
+                let address = ip::show(ip::parse(address).ok()?);
+                Some(format!("{address}/{length}").into())
+            }
+            _ => None,
+        }
+    }
+
+    fn shown_end(&self, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
+        if value.is_null() {
+            return Some(Value::Null);
+        }
+        let end = self.end(value).ok()?;
+        match (self.kind, format) {
+            (RangeKind::Date, Some(format)) => Some(format.print_ms(sortable_of(end)).into()),
+            (RangeKind::Date | RangeKind::Ip, _) => Some(self.show(end).into()),
+            _ => json::parse(self.show(end).as_bytes()).ok(),
+        }
+    }
+
     /// The span of a query; none where nothing lies between its ends.
     ///
     /// # Errors

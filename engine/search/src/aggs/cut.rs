@@ -293,13 +293,11 @@ fn last_terms(agg: &Agg, buckets: &mut Buckets, order: &BucketOrder, size: u32, 
     for bucket in &mut buckets.list {
         bucket.error = if total < 0 { -1 } else { total - bucket.error };
     }
-    if buckets.shards <= 1 {
-        buckets.error = if total < 0 { -1 } else { 0 };
+    // What one shard did not send is missing nowhere else; but of an order that says nothing of counts nothing is
+    // known (`InternalTerms.reduce`).
+    if buckets.shards <= 1 && total >= 0 {
+        buckets.error = 0;
         buckets.list.iter_mut().for_each(|bucket| bucket.error = 0);
-        if total < 0 {
-            // One shard that sent all it was asked for: nothing is known to be missing.
-            buckets.error = 0;
-        }
     }
     buckets.list.retain(|bucket| bucket.count >= least);
     sort(agg, &mut buckets.list, order);

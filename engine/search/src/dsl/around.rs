@@ -77,6 +77,14 @@ pub fn refuse_runtime_fields(node: &Node) -> Read<()> {
     }
 }
 
+/// `ext`: what plugins read, of which there is none.
+pub fn refuse_extensions(node: &Node) -> Read<()> {
+    let Some(first) = members(node).first() else { return Ok(()) };
+    let at = first.value.at;
+    let reason = format!("{at} unknown field [{}]", first.key);
+    Err(Fault { error: Error::new(Kind::NamedObject, reason), at })
+}
+
 /// `collapse` inside of inner hits: a field, and nothing else.
 pub fn collapse_inside(node: &Node) -> Read<Collapse> {
     let wrong = match members(node) {

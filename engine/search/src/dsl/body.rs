@@ -119,6 +119,7 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
         "runtime_mappings" => around::refuse_runtime_fields(value)?,
         "collapse" => request.collapse = Some(around::collapse(value)?),
         "rescore" => request.rescore = vec![around::rescore(value)?],
+        "ext" => around::refuse_extensions(value)?,
         _ => return Err(unknown_key(key, value)),
     }
     Ok(())

@@ -342,6 +342,14 @@ fn show(one: &One, value: &Value, out: &mut Vec<Value>) {
     let scalar = Scalar::of_value(value);
     match (&field.kind, scalar) {
         (Type::GeoPoint(_), _) => points(one, value, out),
+        (Type::Range(range), _) => {
+            let format = match &one.format {
+                Some(Format::Date(format)) => Some(&**format),
+                _ => None,
+            };
+            let several = value.as_array().unwrap_or(std::slice::from_ref(value));
+            out.extend(several.iter().filter_map(|value| range.shown(value, format)));
+        }
         (_, _) if one.raw => match value {
             Value::Array(values) => out.extend(values.iter().cloned()),
             Value::Null => {}

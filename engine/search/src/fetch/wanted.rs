@@ -14,6 +14,7 @@ use std::sync::Arc;
 use base::hash::Map;
 use json::path::Globs;
 use mapping::types::DateFormat;
+use mapping::types::range::RangeKind;
 use mapping::{Field, Kind as Type, Mapping};
 
 use crate::error::{Error, Result};
@@ -179,7 +180,7 @@ pub(super) fn of_stored(names: &[String], mapping: &Mapping) -> Vec<One> {
 fn format_of(wanted: &FieldFormat, field: &Field, name: &str) -> Result<Option<Option<Format>>> {
     Ok(Some(match (&wanted.format, &field.kind) {
         (None, _) => None,
-        (Some(format), Type::Date(_)) => {
+        (Some(format), kind) if is_dated(kind) => {
             Some(Format::Date(Arc::new(DateFormat::parse_pattern(format)?)))
         }
         (Some(format), Type::GeoPoint(_)) => match geo_format(format) {
@@ -195,6 +196,15 @@ fn format_of(wanted: &FieldFormat, field: &Field, name: &str) -> Result<Option<O
             )));
         }
     }))
+}
+
+/// A date, or a span of dates.
+fn is_dated(kind: &Type) -> bool {
+    match kind {
+        Type::Date(_) => true,
+        Type::Range(range) => range.kind == RangeKind::Date,
+        _ => false,
+    }
 }
 
 fn geo_format(format: &str) -> Option<Option<Format>> {

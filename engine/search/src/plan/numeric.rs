@@ -235,7 +235,7 @@ pub(super) fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
         _ if from == to => return value,
         // What lies beyond 64 bits is refused where documents are read.
         NumberForm::Millis => return value.saturating_mul(MILLI_NANOS),
-        NumberForm::Nanos => return value / MILLI_NANOS,
+        NumberForm::Nanos => return convert(NumberForm::Long, to, value / MILLI_NANOS),
         _ => {}
     }
     to.of_double(from.double(value))

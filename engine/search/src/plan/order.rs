@@ -405,7 +405,8 @@ fn field(
             };
             let stored = match (date.nanos, sort.numeric_type) {
                 (false, Some(NumericType::DateNanos)) => NumberForm::Millis,
-                (true, Some(NumericType::Date)) => NumberForm::Nanos,
+                // A double is one of milliseconds, whatever the field counts.
+                (true, Some(NumericType::Date | NumericType::Double)) => NumberForm::Nanos,
                 _ => NumberForm::Long,
             };
             numeric(Some(field.no), stored, formats, date.nanos, sort, descending)
@@ -570,7 +571,7 @@ fn numeric(
         Some(NumericType::Long | NumericType::Date | NumericType::DateNanos) => NumberForm::Long,
     };
     let nanos = match sort.numeric_type {
-        Some(NumericType::Date) => false,
+        Some(NumericType::Date | NumericType::Double) => false,
         Some(NumericType::DateNanos) => true,
         _ => nanos,
     };

@@ -235,7 +235,10 @@ impl Reader<'_, '_, '_> {
             return Ok(Some(leaf::exists(self.binder, words)?.into()));
         }
         let mut chars = words.chars();
+        // Of a list of fields, or all, it is a word like others (`QueryStringQueryParser.getFieldQuery`).
+        let own = self.query.default_field.as_deref().filter(|name| *name != "*");
         if words.chars().count() > 1
+            && field.or(own).is_some()
             && let Some(sign @ ('<' | '>')) = chars.next()
         {
             let rest = chars.as_str();

@@ -213,11 +213,11 @@ impl Maker for OneField<'_> {
         self.or_none(made)
     }
 
-    fn synonyms(&mut self, _: &mut Binder<'_>, words: &[&str]) -> Result<Clause> {
+    fn synonyms(&mut self, binder: &mut Binder<'_>, words: &[&str]) -> Result<Clause> {
         let Type::Text(text) = &self.field.kind else {
-            let some = words.iter().map(|word| leaf::scored_term(self.field, word.as_bytes()));
-            let some = some.map(|node| node.map(Clause::new)).collect::<Result<Vec<_>>>()?;
-            return Ok(one_of(some));
+            let some = words.iter().map(|word| leaf::word(binder, self.field, word));
+            let some = some.map(|node| self.or_none(node.map(Clause::new)));
+            return Ok(one_of(some.collect::<Result<Vec<_>>>()?));
         };
         let checked = leaf::check_indexed(self.field).map(|()| {
             let mut terms: Vec<Box<[u8]>> =
@@ -480,7 +480,8 @@ impl Search<'_> {
             _ => None,
         };
         let is_words = matches!(field.kind, Type::Text(_) | Type::Keyword(_));
-        let analyzer = named.as_ref().filter(|_| is_words).or(own);
+        // One that is named counts for numbers and dates, too: each of its words is a value (`MatchQueryParser`).
+        let analyzer = named.as_ref().or(own);
         let Some(analyzer) = analyzer else {
             // The text as one value.
             if matches!(self.form, Form::PhrasePrefix(..)) {

@@ -113,14 +113,10 @@ fn cut(text: &[u16], tokens: &[Token], matches: &[Match], options: &Options) -> 
     done
 }
 
-/// The beginning of a value: as many whole tokens as fit.
+/// The beginning of a value: as many whole tokens as fit; what stands behind the last that the analyzer left is none.
 fn beginning(text: &[u16], tokens: &[Token], options: &Options) -> Option<String> {
     let limit = options.no_match_size;
-    let end = if text.len() as u32 <= limit {
-        text.len() as u32
-    } else {
-        tokens.iter().map(|token| token.end).take_while(|end| *end <= limit).last()?
-    };
+    let end = tokens.iter().map(|token| token.end).take_while(|end| *end <= limit).last()?;
     let mut out = String::new();
     html::write(&String::from_utf16_lossy(&text[..end as usize]), options.html, &mut out);
     (!out.is_empty()).then_some(out)
