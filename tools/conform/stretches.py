@@ -10,6 +10,7 @@ machine do not count). Ends with 1 where there is any.
 import argparse
 import asyncio
 import datetime
+import itertools
 import json
 import os
 import random
@@ -45,6 +46,7 @@ def kinds(key, rng):
     spans = [{"span_term": {"text": word}} for word in WORDS[:8]]
     ranges = [{"range": {"n": {"gte": at, "lt": at + 50}}} for at in range(0, 50_000, 100)]
     generator = {"field": "text", "suggest_mode": "always"}
+    count = itertools.count()
     return {
         "hits": search({"size": 10_000, "query": match}),
         "hits without source": search(page | {"query": match}),
@@ -103,6 +105,9 @@ def kinds(key, rng):
         "shards of many copies": lambda: message("GET", "/_cat/shards?h=index", key),
         "aliases that are not there": post("/_aliases", {"actions": [
             {"remove": {"index": "big", "aliases": [f"none-{at}" for at in range(100_000)], "must_exist": True}}]}),
+        "aliases of many indices": lambda: message("POST", "/_aliases", key, {"actions": [
+            {"add": {"indices": ["many-*"], "aliases": [f"name-{next(count)}" for _ in range(300)]}}]}),
+        "aliases by a pattern": post("/_aliases", {"actions": [{"remove": {"indices": ["many-*"], "aliases": ["name-*1"]}}]}),
         "state": lambda: message("GET", "/_cluster/state", key),
     }
 
@@ -118,6 +123,10 @@ async def go(server, options):
     server.request("PUT", "/long", {"settings": {"number_of_replicas": 0, "highlight.max_analyzed_offset": 10_000_000}, "mappings": {"properties": fields}})
     server.request("PUT", "/long/_doc/1", {"text": " ".join(rng.choices(WORDS, k=100_000))})
     server.request("PUT", "/wide", {"settings": {"number_of_shards": 100, "number_of_replicas": 1000}})
+    # What is said of many indices stands beside mappings whose text is 20 MB.
+    for at in range(100):
+        server.request("PUT", f"/many-{at}", {"settings": {"number_of_replicas": 0}})
+    server.request("PUT", "/many-*/_mapping", {"properties": {"y" * 220 + str(at): {"type": "text"} for at in range(900)}})
     server.request("PUT", "/unseen", {"settings": {"number_of_replicas": 0, "refresh_interval": -1}})
     for _ in range(DOCS // 1_000):
         server.request("POST", "/big/_bulk", docs(rng, 1_000))
