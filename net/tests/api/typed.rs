@@ -139,6 +139,28 @@ fn what_is_cut_by_another_order_than_counts_has_an_unknown_error() {
     });
 }
 
+/// `7` stood beside `true` as another of its keys.
+#[test]
+fn what_stands_for_no_flag_is_a_flag() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/b/_doc/1?refresh=true", r#"{"b":true}"#).await;
+        for (missing, is_flag) in [("7", false), (r#""7""#, false), ("false", true)] {
+            let body = format!(
+                r#"{{"size":0,"aggs":{{"a":{{"terms":{{"field":"b","missing":{missing}}}}}}}}}"#
+            );
+            let answer = client.call("POST", "/b/_search", &body).await;
+            assert_eq!(answer.status == 200, is_flag, "{missing}");
+            if !is_flag {
+                let told = json::to_string(&value(&answer));
+                assert!(
+                    told.contains("Cannot parse boolean [7], expected either [true] or [false]"),
+                    "{told}"
+                );
+            }
+        }
+    });
+}
+
 /// The limit was held against the parts of each shard.
 #[test]
 fn slices_of_all_shards_are_bounded_together() {

@@ -20,6 +20,9 @@ const SCARCE_PART: usize = 8;
 /// pieces stops neither a read of one document nor an order to delete an index.
 pub(super) const SMALL_BYTES: usize = 64 << 10;
 
+/// One part in so many of what is left to smaller ones is for requests that come in.
+const DOOR_PART: usize = 2;
+
 /// What the leases of one core share.
 pub(super) struct Local {
     pub(super) pool: Arc<Pool>,
@@ -30,14 +33,14 @@ pub(super) struct Local {
 
 impl Local {
     fn take(&self, holder: Holder, bytes: usize) -> bool {
-        let taken = self.fetch(bytes);
+        let taken = self.fetch(holder, bytes);
         if taken {
             self.held[holder as usize].fetch_add(bytes, Ordering::Relaxed);
         }
         taken
     }
 
-    fn fetch(&self, bytes: usize) -> bool {
+    fn fetch(&self, holder: Holder, bytes: usize) -> bool {
         if subtract(&self.spare, bytes) {
             return true;
         }
@@ -59,7 +62,12 @@ impl Local {
             self.spare.fetch_add(rest, Ordering::Relaxed);
             return true;
         }
-        let left = if bytes > SMALL_BYTES { small_part } else { 0 };
+        let left = match holder {
+            _ if bytes > SMALL_BYTES => small_part,
+            // Without a place nobody can even be told that there is no memory.
+            Holder::Requests => 0,
+            _ => small_part / DOOR_PART,
+        };
         let fetched = subtract_leaving(&self.pool.free, bytes - spare, left);
         if !fetched {
             self.pool.refused.fetch_add(1, Ordering::Relaxed);

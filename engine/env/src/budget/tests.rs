@@ -40,7 +40,10 @@ fn small_pieces_are_to_be_had_when_large_ones_are_not() {
         held.push(taken);
     }
     let small: Vec<Taken> = std::iter::from_fn(|| modest.take(SMALL_BYTES)).collect();
-    assert_eq!(small.len(), 16, "a thirty-second part, to the last byte");
+    assert_eq!(small.len(), 8, "half of a thirty-second part");
+    let door = modest.of(Holder::Requests);
+    let coming: Vec<Taken> = std::iter::from_fn(|| door.take(SMALL_BYTES)).collect();
+    assert_eq!(coming.len(), 8, "the rest, to the last byte, is for who comes in");
     assert!(budget.leased_bytes() <= budget.total_bytes());
 }
 

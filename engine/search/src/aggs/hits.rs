@@ -192,9 +192,7 @@ impl Collector for Best {
 
 impl Metrics {
     fn of(&mut self, list: Vec<Ranked>, account: &mut Account) -> segment::Result<Vec<TopMetric>> {
-        let of_one = size_of::<TopMetric>()
-            + LIST_BYTES
-            + self.parts.len() * size_of::<Option<(SortKey, Format)>>();
+        let of_one = LIST_BYTES + TopMetric::bytes(self.parts.len());
         let mut out = Vec::with_capacity(list.len());
         for ranked in list {
             // Of ten thousand buckets, ninety values each are 50 MB: before they are made.

@@ -169,6 +169,13 @@ pub struct TopMetric {
     pub metrics: Vec<Option<(Key, Format)>>,
 }
 
+impl TopMetric {
+    /// Bytes that one of so many metrics takes, but for texts.
+    pub const fn bytes(metrics: usize) -> usize {
+        size_of::<Self>() + metrics * size_of::<Option<(Key, Format)>>()
+    }
+}
+
 /// Buckets of one aggregation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buckets {

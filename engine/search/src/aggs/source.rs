@@ -519,6 +519,10 @@ pub fn number_of(
         (Format::Boolean, Scalar::Bool(flag)) => Ok(i64::from(*flag)),
         (Format::Boolean, Scalar::String(word)) if word == "true" => Ok(1),
         (Format::Boolean, Scalar::String(word)) if word == "false" => Ok(0),
+        (Format::Boolean, _) => Err(Error::illegal(format!(
+            "Cannot parse boolean [{}], expected either [true] or [false]",
+            value.text()
+        ))),
         (Format::Date { format, zone, .. }, Scalar::String(text)) => {
             let round = mapping::types::date_format::Round::Down;
             let now = context.now_ms;

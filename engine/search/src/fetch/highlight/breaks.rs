@@ -1,8 +1,8 @@
 //! Where a text may be cut: sentences and words, as Java's `BreakIterator` finds them for the root
 //! locale. Places are indexes into a text of UTF-16 units, which offsets of tokens count in.
 //!
-//! Not Unicode's rules: a line break ends no sentence, a full stop only before blanks and something
-//! that is no small letter.
+//! Not Unicode's rules: a line break ends no sentence, a full stop only before blanks and a letter that is not small,
+//! or stands behind a sign.
 
 /// The ends of pieces, rising; the last is the length of the text.
 #[derive(Debug, Default)]
@@ -74,11 +74,6 @@ fn is_closing(c: char) -> bool {
         || matches!(c, '\u{300d}' | '\u{300f}' | '\u{3011}' | '\u{ff09}' | '\u{ff3d}' | '\u{ff5d}')
 }
 
-fn is_opening(c: char) -> bool {
-    matches!(c, '(' | '[' | '{' | '\'' | '"' | '\u{2018}' | '\u{201c}' | '\u{ab}' | '\u{2039}')
-        || matches!(c, '\u{300c}' | '\u{300e}' | '\u{3010}' | '\u{ff08}' | '\u{ff3b}' | '\u{ff5b}')
-}
-
 /// The end of the sentence that begins at `start`.
 fn sentence_end(text: &[u16], start: usize) -> usize {
     let mut at = start;
@@ -111,11 +106,8 @@ fn sentence_end(text: &[u16], start: usize) -> usize {
                 if char_at(text, spaced) == Some('\u{2029}') {
                     return spaced + 1;
                 }
-                if spaced > closed {
-                    let begins = skip(text, spaced, is_opening);
-                    if !char_at(text, begins).is_some_and(char::is_lowercase) {
-                        return spaced;
-                    }
+                if spaced > closed && begins_sentence(text, spaced) {
+                    return spaced;
                 }
                 at = end;
             }
@@ -123,6 +115,31 @@ fn sentence_end(text: &[u16], start: usize) -> usize {
         }
     }
     text.len()
+}
+
+/// Whether a full stop and blanks before `at` ended a sentence: a letter follows that is not small, or any letter
+/// behind signs. No number, no blank and no further mark begins one.
+fn begins_sentence(text: &[u16], at: usize) -> bool {
+    let is_sign = |c: char| {
+        !c.is_alphanumeric()
+            && !is_space(c)
+            && !is_mark(c)
+            && !matches!(
+                c,
+                '!' | ','
+                    | '.'
+                    | '?'
+                    | '\u{2029}'
+                    | '\u{3002}'
+                    | '\u{ff01}'
+                    | '\u{ff0e}'
+                    | '\u{ff1f}'
+            )
+            && (!is_closing(c) || matches!(c, '\'' | '"'))
+    };
+    let letter = skip(text, at, is_sign);
+    char_at(text, letter)
+        .is_some_and(|c| c.is_alphabetic() && !c.is_numeric() && (letter > at || !c.is_lowercase()))
 }
 
 /// Behind a mark that ends sentences: further marks, what closes, and blanks.
@@ -266,8 +283,11 @@ mod tests {
     fn sentences_end_as_java_ends_them() {
         assert_eq!(
             pieces("One. Two e.g. three! \"Four?\" Five.six Mr. x\nNext. 7 up", Breaks::sentences),
-            ["One. ", "Two e.g. three! ", "\"Four?\" ", "Five.six Mr. x\nNext. ", "7 up"]
+            ["One. ", "Two e.g. three! ", "\"Four?\" ", "Five.six Mr. x\nNext. 7 up"]
         );
+        let text = "Met in the U.S.A. 3 times. (see) $5 a. -b c. \"Quote\" d. [ e";
+        let want = ["Met in the U.S.A. 3 times. ", "(see) $5 a. ", "-b c. ", "\"Quote\" d. [ e"];
+        assert_eq!(pieces(text, Breaks::sentences), want);
         assert_eq!(pieces("a b\0c. d", Breaks::sentences), ["a b\0", "c. d"]);
     }
 
