@@ -794,6 +794,36 @@ def many_clauses_unread(run):
     return unread(run, [(CLAUSES, 60)])
 
 
+def all_at_once(run):
+    """Heavy searches of many kinds, at random, by 32 callers at once: what each holds before it is paid adds up."""
+    rng = random.Random(5)
+    script = {"source": "params.p + doc['n'].value", "params": {"p": "x" * 30_000}}
+    metrics = [{"field": "word"}, {"field": "n"}, {"field": "at"}] * 30
+    inner = [
+        {"top_metrics": {"metrics": metrics, "sort": {"n": "desc"}, "size": 10}},
+        {"top_hits": {"size": 100}},
+        {"range": {"field": "n", "ranges": [{"from": n, "to": n + 1} for n in range(1_000)]}},
+        {"max": {"field": "n", "format": "'" + "x" * 9_000 + "'0"}},
+        {"auto_date_histogram": {"field": "at", "buckets": 2_000, "format": "'" + "x" * 3_000 + "'yyyy"}},
+        {"percentiles": {"field": "n"}},
+    ]
+    aggs = [{"terms": {"field": "n", "size": 10_000}, "aggs": {"a": agg}} for agg in inner]
+    aggs += [
+        {"terms": {"script": script, "size": 10_000}},
+        {"cardinality": {"script": script, "precision_threshold": 40_000}},
+        {"histogram": {"field": "n", "interval": 1, "min_doc_count": 0}, "aggs": {"c": {"value_count": {"field": "n"}}}},
+        {"composite": {"size": 65_000, "sources": [{"n": {"terms": {"field": "n"}}}, {"w": {"terms": {"field": "word"}}}]}},
+    ]
+    words = [f"word{n}" for n in range(12_000)]
+    bodies = [{"size": 0, "aggs": {"a": agg}} for agg in aggs] + [
+        {"size": 10_000, "_source": False, "sort": [{f"z{n}": {"unmapped_type": "keyword", "missing": "m" * 30_000}} for n in range(10)]},
+        {"size": 10_000, "sort": [{"word": "asc"}, {"n": "desc"}]},
+        {"query": {"bool": {"should": [{"terms": {"word": words, "boost": n}} for n in range(1, 8)]}}},
+        {"size": 1_000, "query": {"match_all": {}}, "highlight": {"fields": {"text": {"highlight_query": {"terms": {"text": words}}}}}},
+    ]
+    return spread(run, [search(rng.choice(bodies)) for _ in range(800)], 32)
+
+
 ALL = {
     name.replace("_", " "): attack
     for name, attack in list(globals().items())
