@@ -75,6 +75,24 @@ fn keys_of_buckets_are_paid_for_before_they_are_copied() {
     }
 }
 
+/// Ninety values of each of ten thousand buckets were 50 MB that nobody paid, for texts alone were counted.
+#[test]
+fn the_list_of_the_metrics_of_a_bucket_is_paid() {
+    let doc =
+        |number: usize| Doc { id: format!("d{number}"), n: vec![number as i64], ..Doc::default() };
+    let corpus = Corpus::of(vec![(0..1_000).map(doc).collect()]);
+    let metrics = vec![r#"{"field":"n"}"#; 90].join(",");
+    let body = format!(
+        r#"{{"size":0,"aggs":{{"a":{{"terms":{{"field":"n","size":1000}},"aggs":{{"t":
+            {{"top_metrics":{{"metrics":[{metrics}],"sort":{{"n":"desc"}}}}}}}}}}}}}}"#
+    );
+    let plan = planned(&corpus, &body);
+    let found = found(&plan, Budget::new(64 * MIB).lease());
+    found.aggs.expect("asked for").expect("it is enough");
+    let least = 1_000 * search::aggs::partial::TopMetric::bytes(90);
+    assert!(found.memory.bytes() >= least, "{} of {least} bytes", found.memory.bytes());
+}
+
 /// Of the one segment there is the best are known by number: no other key is copied.
 #[test]
 fn the_few_best_of_a_segment_are_chosen_before_their_keys_are_copied() {
