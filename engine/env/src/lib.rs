@@ -10,6 +10,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod breath;
 pub mod budget;
 pub mod bytes;
 pub mod clock;

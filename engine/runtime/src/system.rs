@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code, reason = "system calls; each block says why it is sound")]
 
+use std::cell::Cell;
 use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
@@ -16,7 +17,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Turns the -1 of a system call into its error.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -160,6 +161,24 @@ pub fn prefer_short_slices() -> io::Result<()> {
     // SAFETY: as above; the policy and the niceness are those that were read.
     let set = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) };
     checked(set as libc::c_int).map(drop)
+}
+
+/// A thread with a low priority computes for so long in one go.
+const GO: Duration = Duration::from_micros(150);
+
+thread_local! {
+    /// When the thread last let others have its processor.
+    static PAUSED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Lets others have the processor of the calling thread, where it has had it for long enough.
+pub(crate) fn pause_if_due() {
+    let now = Instant::now();
+    if PAUSED.get().is_some_and(|paused| now.duration_since(paused) < GO) {
+        return;
+    }
+    std::thread::yield_now();
+    PAUSED.set(Some(Instant::now()));
 }
 
 /// The priority of the calling thread: -20 (highest), 0 (normal) to 19 (lowest).

@@ -174,6 +174,13 @@ impl Pool {
                     {
                         log::warn!("a worker keeps its normal priority: {error}");
                     }
+                    if niceness > 0 {
+                        // What a thread gives up is a slice: let it be short.
+                        if let Err(error) = system::prefer_short_slices() {
+                            log::debug!("the scheduler was not asked for short slices: {error}");
+                        }
+                        env::breath::give_by(system::pause_if_due);
+                    }
                     if let Some(clock) = ThreadClock::of_this_thread() {
                         shared.clocks.lock().unwrap_or_else(PoisonError::into_inner).push(clock);
                     }

@@ -34,6 +34,7 @@ use std::sync::Arc;
 
 use base::{DocId, FieldNo};
 use env::Bytes;
+use env::breath::breathe;
 use rkyv::{Archive, Deserialize, Serialize};
 
 use crate::bytes::archive::{self, Checked};
@@ -439,6 +440,7 @@ fn write_blocks(
     loop {
         let next = source.next_id()?;
         if docs.len() == BLOCK || (next.is_none() && !docs.is_empty()) {
+            breathe();
             out.extend(docs.iter().flat_map(|doc| doc.to_le_bytes()));
             out.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
             out.extend_from_slice(&ids);

@@ -6,6 +6,8 @@
 
 use std::ops::ControlFlow;
 
+use env::breath::breathe;
+
 use crate::error::{Error, Result};
 
 /// Asked after each step of long work.
@@ -39,6 +41,7 @@ impl<'a> Steps<'a> {
 
     /// Notes that `bytes` more are behind; [`Error::Cancelled`] where the work shall end.
     pub fn step(&mut self, bytes: u64) -> Result<()> {
+        breathe();
         self.done.bytes = self.done.bytes.saturating_add(bytes).min(self.done.total_bytes);
         let Some(watch) = &mut self.watch else { return Ok(()) };
         match watch(self.done) {

@@ -11,6 +11,7 @@
 //! Not here: joining sorted trees (`merge`).
 
 use base::FieldNo;
+use env::breath::breathe;
 
 use super::inner::{InnerWriter, Node, root};
 use super::point::{Points, Shape, doc_of};
@@ -129,6 +130,7 @@ impl<'a> TreeWriter<'a> {
 
     /// Adds a leaf of records sorted by `sort_dim`.
     pub(super) fn leaf(&mut self, sort_dim: usize, records: &[u8]) {
+        breathe();
         leaf::write(self.shape, sort_dim, records, self.body);
         self.inner.leaf(records, (self.body.len() - self.start) as u64);
         for record in records.chunks_exact(self.shape.record_bytes()) {

@@ -19,6 +19,7 @@
 use std::sync::Arc;
 
 use base::{DocId, FieldNo};
+use env::breath::breathe;
 
 use super::presence::{self, Presence};
 use super::zone::{Zone, Zones, ZonesWriter};
@@ -109,6 +110,7 @@ impl BinaryWriter {
 
     /// Appends the open window.
     fn end_window(&mut self, file: &mut Vec<u8>) {
+        breathe();
         let zone = if self.places.is_empty() { Zone::default() } else { self.write_window(file) };
         self.zones.push(zone, (file.len() - self.start) as u64);
         self.places.clear();

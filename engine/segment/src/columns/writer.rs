@@ -5,6 +5,7 @@
 //! 2. A column without a value is not written at all.
 
 use base::{DocId, FieldNo, Ord};
+use env::breath::breathe;
 
 use super::block::BlockWriter;
 use super::dictionary::{DictionaryHead, DictionaryWriter};
@@ -116,6 +117,7 @@ impl WindowsWriter {
 
     /// Ends the window that is open.
     fn end_window(&mut self, file: &mut Vec<u8>) {
+        breathe();
         let span = WINDOW.min(self.doc_count - self.zones.window_count() * WINDOW);
         let zone = self.block.finish(span, file);
         self.zones.push(zone, (file.len() - self.start) as u64);

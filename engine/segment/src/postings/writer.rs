@@ -3,6 +3,8 @@
 //! Memory: the blocks of the field go straight to their section; skips and positions are held
 //! until the field ends; of a term no more than one block is waiting.
 
+use env::breath::breathe;
+
 use super::block::{self, BLOCK, FREQ_MAX};
 use super::impact::{BLOCK_PAIRS, Frontier, GROUP_PAIRS, NORM_NONE};
 use super::skip::{GROUP, SkipWriter};
@@ -121,6 +123,7 @@ impl<'a> PostingWriter<'a> {
 
     /// Ends the term.
     pub(crate) fn finish_term(&mut self, base: usize, out: &mut Vec<u8>) -> Result<TermInfo> {
+        breathe();
         assert!(self.doc_freq > 0, "a term has documents");
         let is_long = self.doc_freq as usize >= BLOCK;
         let mut impacts = [0; 2 * BLOCK_PAIRS];
@@ -177,6 +180,7 @@ impl<'a> PostingWriter<'a> {
 
     /// Notes the block that ends at `end` of the field's postings.
     fn end_block(&mut self, end: usize) -> Result<()> {
+        breathe();
         let last = self.docs[self.waiting - 1];
         self.term_skips.block(last, narrow("postings of a term in bytes", end - self.start)?);
         if self.options.freqs {

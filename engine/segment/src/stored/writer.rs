@@ -1,6 +1,7 @@
 //! Writes stored documents, one after the other, or blocks of another segment as they are.
 
 use base::FieldNo;
+use env::breath::breathe;
 
 use super::reader::Form;
 use super::{BLOCK_BYTES, BLOCK_BYTES_MAX, Chosen, INHERITED, SHORT_BLOCK_BYTES, SOURCE_BYTES_MAX};
@@ -90,6 +91,7 @@ impl BlocksWriter {
 
     /// Adds the source of the next document.
     pub(super) fn push(&mut self, source: &[u8], file: &mut Vec<u8>) -> Result<()> {
+        breathe();
         if source.len() > SOURCE_BYTES_MAX {
             let (limit, found) = (SOURCE_BYTES_MAX as u64, source.len() as u64);
             return Err(Error::Limit { what: "length of a stored document", limit, found });
