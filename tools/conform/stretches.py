@@ -62,6 +62,8 @@ def kinds(key, rng):
         "sort by number": search(page | {"sort": [{"n": "desc"}]}),
         "sort by date and score": search(page | {"sort": ["at", "_score"], "query": match}),
         "sort by three keys": traps(key, rng)["sorted"],
+        "sort by what is missing": search(page | {"sort": [
+            {f"none-{at}": {"missing": "m" * 1_000, "unmapped_type": "keyword"}} for at in range(10)]}),
         "search after": search(page | {"sort": ["n", {"tag": "desc"}], "search_after": [100, "a"]}),
         "collapse": search({"size": 1_000, "collapse": {"field": "n"}}),
         "collapse with hits": search({"size": 100, "collapse": {"field": "tag", "inner_hits": {"name": "x", "size": 100}}}),

@@ -100,8 +100,10 @@ pub struct Sorter {
     finished: bool,
     /// The place after which hits count, in the space of the segment at hand.
     after: Option<Vec<i64>>,
-    /// How far the kept hits have been settled or seated.
+    /// How far the kept hits have been seated.
     moved: usize,
+    /// How far they are settled, as the segment is left.
+    ended: usize,
     /// Best score of all hits, where scores are asked for.
     max_score: f32,
     grouper: Grouper,
@@ -135,6 +137,7 @@ impl Sorter {
             finished: false,
             after: None,
             moved: 0,
+            ended: 0,
             max_score: f32::NAN,
             grouper: Grouper::Nothing,
             groups: Set::default(),
@@ -225,7 +228,7 @@ impl Sorter {
                 });
             self.in_order = at.segment.order().is_some_and(|kept| self.keys.is_prefix_of(kept));
             self.finished = false;
-            self.moved = 0;
+            (self.moved, self.ended) = (0, 0);
             self.after = None;
         }
         let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));
@@ -350,10 +353,13 @@ impl Sorter {
 
     /// Leaves the segment: terms of its hits are read. False where it must wait.
     pub fn leave(&mut self, turn: &mut Turn<'_>) -> segment::Result<bool> {
-        while let Some(at) = self.heap.iter().position(|entry| !entry.settled) {
-            if !self.settle(at, turn)? {
+        // Nothing is taken any more: those before it stay settled.
+        while let Some(entry) = self.heap.get(self.ended) {
+            if !entry.settled && !self.settle(self.ended, turn)? {
                 return Ok(false);
             }
+            self.ended += 1;
+            turn.spend(1);
             if turn.is_over() {
                 return Ok(false);
             }

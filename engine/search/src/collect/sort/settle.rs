@@ -11,6 +11,7 @@ impl Sorter {
         }
         for at in 0..self.readers.len() {
             let Reader::Ordinals { column, within, key } = &mut self.readers[at] else { continue };
+            turn.spend(8);
             let doc = DocId(self.heap[entry].doc);
             let Some((ranks, reader)) = column.as_deref_mut() else {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
@@ -46,6 +47,7 @@ impl Sorter {
             if !matches!(self.readers[at], Reader::Ordinals { .. }) {
                 continue;
             }
+            turn.spend(8);
             let term = self.heap[entry].terms[at].clone();
             match self.seat_term(at, term.as_deref(), turn)? {
                 Some(number) => self.heap[entry].keys[at] = number,
