@@ -299,7 +299,9 @@ impl Spawn for RuntimeSpawn {
     async fn yield_if_needed(&self) {
         // While another gives way it looks at the rings: what has come there is no reason to stop here.
         let is_asked = || !self.giving.get() && glommio::executor().need_preempt();
-        if !is_asked() && self.yielded.get().elapsed() < STRETCH_MAX {
+        // An executor that was idle has looked at its rings, and nobody waits.
+        let since = self.yielded.get().max(self.watch.looked());
+        if !is_asked() && since.elapsed() < STRETCH_MAX {
             return;
         }
         if self.within.get() {

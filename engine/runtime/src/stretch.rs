@@ -20,11 +20,18 @@ const LOOKED_AT: Duration = Duration::from_millis(1);
 /// A stretch above this is too long: nobody else was served meanwhile.
 const LONG: Duration = Duration::from_millis(5);
 
+/// So long no executor is between two tasks unless it looks at its rings, or sleeps.
+const LOOK: Duration = Duration::from_micros(10);
+
 /// One executor's side.
 #[derive(Debug)]
 pub(crate) struct Watch {
     beat: Arc<Beat>,
     polls: Cell<u64>,
+    /// When the last poll ended.
+    ended: Cell<Instant>,
+    /// When the first poll began after the executor had looked at its rings.
+    looked: Cell<Instant>,
     /// When the processor's clock was read, and what it told.
     reading: Cell<(Instant, Duration)>,
 }
@@ -32,8 +39,9 @@ pub(crate) struct Watch {
 impl Watch {
     /// Tells `beat` what it finds.
     pub(crate) fn new(beat: Arc<Beat>) -> Self {
-        let reading = Cell::new((Instant::now(), system::thread_time()));
-        Self { beat, polls: Cell::new(0), reading }
+        let now = Instant::now();
+        let reading = Cell::new((now, system::thread_time()));
+        Self { beat, polls: Cell::new(0), ended: Cell::new(now), looked: Cell::new(now), reading }
     }
 
     /// Polls so far.
@@ -41,10 +49,19 @@ impl Watch {
         self.polls.get()
     }
 
+    /// About when the executor last looked at its rings by itself; where a look takes less than
+    /// [`LOOK`], some time before.
+    pub(crate) fn looked(&self) -> Instant {
+        self.looked.get()
+    }
+
     /// A poll begins.
     pub(crate) fn begin(&self) -> Instant {
         self.polls.set(self.polls.get() + 1);
         let now = Instant::now();
+        if now.duration_since(self.ended.get()) > LOOK {
+            self.looked.set(now);
+        }
         if now.duration_since(self.reading.get().0) > READING_AGE {
             self.reading.set((now, system::thread_time()));
         }
@@ -54,6 +71,7 @@ impl Watch {
     /// It has ended; `task` says whose poll it was.
     pub(crate) fn end(&self, begun: Instant, task: &str) {
         let now = Instant::now();
+        self.ended.set(now);
         let wall = now.duration_since(begun);
         if wall < LOOKED_AT {
             return;
