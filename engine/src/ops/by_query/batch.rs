@@ -12,14 +12,20 @@ use search::result::Hit;
 use super::{ByQueryCall, Done, FAILURES_MAX, Lacking, Part, Routing, Work};
 use crate::core::Core;
 use crate::host::call::ShardCall;
+use crate::left::Left;
 use crate::ops::Refresh;
 use crate::ops::bulk::{BulkOutcome, BulkRequest};
 use crate::ops::document::{VersionType, WriteAction, WriteItem, WriteResult};
 use crate::task::TaskControl;
 
-/// How often a write that was rejected is tried again, and how long the first wait is.
+/// How often a write that was rejected is tried again: for a minute in all, as Elasticsearch's backoff has it.
 const RETRIES_MAX: u32 = 11;
-const RETRY_WAIT: Duration = Duration::from_millis(500);
+
+/// The wait before try number `round + 1`.
+fn retry_wait(round: u32) -> Duration {
+    let more = (0.8 * f64::from(round)).exp() as u64 - 1;
+    Duration::from_millis(500 + 10 * more)
+}
 
 /// So often somebody who waits looks whether the task is to end.
 const NAP: Duration = Duration::from_secs(1);
@@ -88,7 +94,8 @@ impl<E: Env> Core<E> {
                 return;
             }
             part.progress.count(|status| status.bulk_retries += 1);
-            self.env.clock().sleep(RETRY_WAIT * 2u32.pow(round.min(6))).await;
+            // Whoever asked may leave: the work goes on.
+            self.nap(&Left::default(), control, retry_wait(round)).await;
         }
     }
 
@@ -110,14 +117,21 @@ impl<E: Env> Core<E> {
             waits |= cause.status != 403;
             done.failed(item.index, item.id, cause);
         }
-        let end = self.env.clock().monotonic() + lacking.wait;
+        if waits {
+            self.nap(part.left, control, lacking.wait).await;
+        }
+    }
+
+    /// Waits so long, unless the task is to end or nobody waits for it any more.
+    async fn nap(self: &Rc<Self>, left: &Left, control: &TaskControl, wait: Duration) {
+        let end = self.env.clock().monotonic() + wait;
+        let mut waits = true;
         while waits && control.cancelled().is_none() {
-            let left = end.saturating_sub(self.env.clock().monotonic());
-            if left.is_zero() {
+            let rest = end.saturating_sub(self.env.clock().monotonic());
+            if rest.is_zero() {
                 return;
             }
-            let nap = self.env.clock().sleep(left.min(NAP));
-            waits = part.left.or(nap).await.is_some();
+            waits = left.or(self.env.clock().sleep(rest.min(NAP))).await.is_some();
         }
     }
 
@@ -238,5 +252,16 @@ fn note(part: &Part<'_>, outcome: BulkOutcome, done: &mut Done) {
                 done.failed(outcome.index, outcome.id, cause);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_rejected_is_tried_for_a_minute() {
+        let waits: Vec<u128> = (0..RETRIES_MAX).map(|round| retry_wait(round).as_millis()).collect();
+        assert_eq!(waits, [500, 510, 530, 600, 730, 1030, 1700, 3190, 6500, 13_880, 30_290]);
     }
 }
