@@ -236,6 +236,12 @@ impl Matcher {
         if let [a, b] = self.words.as_mut_slice() {
             return both(a, b, self.first);
         }
+        // Mostly the two rarest tell already, and their positions are not even copied.
+        if let [a, b, ..] = self.words.as_mut_slice()
+            && both(a, b, true) == 0
+        {
+            return 0;
+        }
         self.starts.clear();
         for (at, word) in self.words.iter_mut().enumerate() {
             word.read_positions();
