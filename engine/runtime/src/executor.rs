@@ -29,6 +29,7 @@ use crate::pause::Pauses;
 use crate::poke::Poke;
 use crate::probe::Probe;
 use crate::random::RuntimeRandom;
+use crate::ring;
 use crate::stretch::Watch;
 use crate::system;
 use crate::watchdog::{Beat, Watchdog};
@@ -145,6 +146,11 @@ where
             .spawn(move || async move {
                 if let Err(error) = system::prefer_short_slices() {
                     log::debug!("the scheduler was not asked for short slices: {error}");
+                }
+                if !ring::is_cooperative() {
+                    log::debug!(
+                        "what ends for a core interrupts it: this Linux is older than 5.19"
+                    );
                 }
                 let leftovers = workers.leftovers.clone();
                 leftovers::take_by(move |left| leftovers.run_unawaited(move || drop(left)));

@@ -21,6 +21,7 @@ mod poke;
 pub mod preflight;
 pub mod probe;
 pub mod random;
+mod ring;
 mod stretch;
 pub mod suspect;
 pub mod system;

@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn what_was_rejected_is_tried_for_a_minute() {
-        let waits: Vec<u128> = (0..RETRIES_MAX).map(|round| retry_wait(round).as_millis()).collect();
+        let waits: Vec<u128> =
+            (0..RETRIES_MAX).map(|round| retry_wait(round).as_millis()).collect();
         assert_eq!(waits, [500, 510, 530, 600, 730, 1030, 1700, 3190, 6500, 13_880, 30_290]);
     }
 }
