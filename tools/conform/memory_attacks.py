@@ -794,6 +794,16 @@ def many_clauses_unread(run):
     return unread(run, [(CLAUSES, 60)])
 
 
+def growing_documents(run):
+    """Small documents that a script makes large, in twenty slices of each of two works by query."""
+    lines = b"".join(b'{"index":{}}\n{"n":1}\n' for _ in range(100))
+    for number in range(2):
+        spread(run, [("PUT", f"/attacked-{number}", {"settings": {"number_of_replicas": 0, "refresh_interval": -1}})], 1)
+        spread(run, [("POST", f"/attacked-{number}/_bulk?refresh=true", lines)], 1)
+    script = {"source": "ctx._source.t = params.t", "params": {"t": "x" * 700_000}}
+    return spread(run, [("POST", f"/attacked-{number}/_update_by_query?slices=20", {"script": script}) for number in range(2)], 2)
+
+
 def all_at_once(run):
     """Heavy searches of many kinds, at random, by 32 callers at once: what each holds before it is paid adds up."""
     rng = random.Random(5)

@@ -527,17 +527,21 @@ impl<E: Env> Core<E> {
             part.progress.count(|status| status.batches += 1);
             let mut piece = Piece::default();
             for hit in hits {
-                piece.take(match &part.program {
+                let item = match &part.program {
                     None => item(part.call, hit),
                     Some(program) => self.scripted_item(part, program, hit).await?,
-                });
+                };
+                let made = item.as_ref().map_or(0, |item| item.source.len());
+                if part.program.is_some() && made > 0 {
+                    self.pay_for_made((part, control), made, &mut piece, &mut done).await?;
+                }
+                piece.take(item);
                 // Copies that lack are waited for once.
                 if piece.is_full() && part.call.lacking.is_none() {
-                    let items = std::mem::take(&mut piece).items;
-                    self.write_piece((part, control), items, &mut done).await;
+                    self.write_piece((part, control), std::mem::take(&mut piece), &mut done).await;
                 }
             }
-            self.write_piece((part, control), piece.items, &mut done).await;
+            self.write_piece((part, control), piece, &mut done).await;
             left = left.map(|left| left.saturating_sub(count));
             if !done.failures.is_empty() || done.timed_out || is_last || left == Some(0) {
                 return Ok(done);

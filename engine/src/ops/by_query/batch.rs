@@ -6,11 +6,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use base::ShardId;
+use env::budget::Taken;
 use env::{Bytes, Clock, Env};
 use search::result::Hit;
 
 use super::{ByQueryCall, Done, FAILURES_MAX, Lacking, Part, Routing, Work};
 use crate::core::Core;
+use crate::error::Result;
 use crate::host::call::ShardCall;
 use crate::left::Left;
 use crate::ops::Refresh;
@@ -43,8 +45,10 @@ const TEXT_COPIES: usize = 4;
 #[derive(Default)]
 pub(super) struct Piece {
     /// In the order in which they were found.
-    pub(super) items: Vec<WriteItem>,
+    items: Vec<WriteItem>,
     bytes: usize,
+    /// What was taken for documents that scripts made.
+    rooms: Vec<Taken>,
 }
 
 impl Piece {
@@ -69,9 +73,10 @@ impl<E: Env> Core<E> {
     pub(super) async fn write_piece(
         self: &Rc<Self>,
         (part, control): (&Part<'_>, &TaskControl),
-        items: Vec<WriteItem>,
+        piece: Piece,
         done: &mut Done,
     ) {
+        let Piece { items, rooms: _rooms, .. } = piece;
         if let Some(lacking) = &part.call.lacking {
             self.wait_for_copies((part, control), lacking, items, done).await;
             return;
@@ -97,6 +102,29 @@ impl<E: Env> Core<E> {
             // Whoever asked may leave: the work goes on.
             self.nap(&Left::default(), control, retry_wait(round)).await;
         }
+    }
+
+    /// Takes memory for what a script made of a document. Where there is none, the documents before it are written
+    /// first.
+    pub(super) async fn pay_for_made(
+        self: &Rc<Self>,
+        (part, control): (&Part<'_>, &TaskControl),
+        bytes: usize,
+        piece: &mut Piece,
+        done: &mut Done,
+    ) -> Result<()> {
+        let room = match self.lease.take(bytes) {
+            Some(room) => room,
+            None => {
+                // Copies that lack are waited for once.
+                if part.call.lacking.is_none() {
+                    self.write_piece((part, control), std::mem::take(piece), done).await;
+                }
+                self.room("a document that a script made", bytes)?
+            }
+        };
+        piece.rooms.push(room);
+        Ok(())
     }
 
     /// Waits for copies that will not come, unless the task is to end or nobody waits for it any more; then tells so of
