@@ -481,7 +481,7 @@ class Run:
         self.row("the quiet caller alone", f"p50 {calm.percentile(0.5, 200, 201):.2f} ms, p99 {calm.percentile(0.99, 200, 201):.2f} ms ({calm})")
 
         # The flood's own index grows meanwhile, and merges what came: the peak is looked at in between, too.
-        parts = 1 if options.minutes < 5 else 5
+        parts = 1 if brief or options.minutes < 5 else 5
         noise, other, lag, peaks = Tally(), Tally(), 0, [peak]
         for _ in range(parts):
             more, calmer, behind = await asyncio.gather(

@@ -90,6 +90,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_executor_that_was_idle_has_looked() {
+        let watch = Watch::new(Arc::default());
+        let poll = || {
+            let begun = watch.begin();
+            watch.end(begun, "this test");
+            watch.looked() == begun
+        };
+        poll();
+        std::thread::sleep(LOOK * 2);
+        assert!(poll());
+        // One right behind another is no look; the machine may come between the two, but not each time.
+        assert!((0..1_000).any(|_| !poll()));
+    }
+
+    #[test]
     fn work_counts_and_sleep_does_not() {
         let beat: Arc<Beat> = Arc::default();
         let watch = Watch::new(Arc::clone(&beat));
