@@ -125,7 +125,8 @@ pub fn terms(world: &World, body: &Value, subs: Option<&Value>, rows: &[Row<'_>]
     let size = body.get("size").and_then(Value::as_u64).unwrap_or(10) as usize;
     let several = world.shards.len() > 1;
     // A shard tells only its best: beyond that counts are estimates, by Elasticsearch's own rule.
-    if (several || least > 1) && groups.len() > size + size / 2 + 10 {
+    let (there, told) = (groups.len(), size + size / 2 + 10);
+    if (several || least > 1) && there > told {
         return skip("more terms than shards tell");
     }
     // By key a shard tells no more than are asked for, and those that are too rare are left out later.
@@ -184,8 +185,19 @@ pub fn terms(world: &World, body: &Value, subs: Option<&Value>, rows: &[Row<'_>]
     }
     let shown: usize = made.iter().take(size).map(|(_, count, _)| count).sum();
     // What is left out for its count is told too, by what the shards sent: not looked at.
-    let mut expected = json!({"doc_count_error_upper_bound": 0});
+    let mut expected = json!({});
     if let Some(expected) = expected.as_object_mut() {
+        // Where a shard tells as many as it may, in an order that says nothing of counts, nothing is known of the rest.
+        let says_counts = match orders.first().map(|order| only(order)).transpose()? {
+            Some(("_count", way)) => way.as_str() == Some("desc"),
+            Some((name, _)) => name == "_key",
+            None => true,
+        };
+        let is_unknown = there >= told && !says_counts;
+        // Of several shards it may be that none tells as many.
+        if !(is_unknown && several) {
+            expected.insert("doc_count_error_upper_bound", if is_unknown { -1 } else { 0 });
+        }
         if least <= 1 {
             expected.insert("sum_other_doc_count", total - shown);
         }
