@@ -93,6 +93,95 @@ fn the_list_of_the_metrics_of_a_bucket_is_paid() {
     assert!(found.memory.bytes() >= least, "{} of {least} bytes", found.memory.bytes());
 }
 
+/// Forty fields that meet each other are 14 KB in each bucket, of which 136 bytes were counted: 342 MB of 128.
+#[test]
+fn a_matrix_in_each_bucket_is_paid_before_it_is_made() {
+    let doc =
+        |number: usize| Doc { id: format!("d{number}"), n: vec![number as i64], ..Doc::default() };
+    let corpus = Corpus::of(vec![(0..1_000).map(doc).collect()]);
+    let fields = vec![r#""n""#; 40].join(",");
+    let body = format!(
+        r#"{{"size":0,"aggs":{{"a":{{"terms":{{"field":"n","size":1000}},"aggs":{{"m":
+            {{"matrix_stats":{{"fields":[{fields}]}}}}}}}}}}}}"#
+    );
+    let plan = planned(&corpus, &body);
+    let least = 1_000 * search::aggs::metric::matrix::Matrix::bytes(40);
+    let enough = found(&plan, Budget::new(64 * MIB).lease());
+    enough.aggs.expect("asked for").expect("it is enough");
+    assert!(enough.memory.bytes() >= least, "{} of {least} bytes", enough.memory.bytes());
+    let short = found(&plan, Budget::new(4 * MIB).lease());
+    assert!(short.aggs.expect("asked for").is_err(), "14 MB of 4");
+}
+
+/// A thousand paths by which sixty thousand buckets are ordered were a gigabyte of 128 MB, counted nowhere. A path that
+/// stands twice decides nothing the second time.
+#[test]
+fn what_buckets_are_ordered_by_is_paid_before_it_is_read() {
+    let doc =
+        |number: usize| Doc { id: format!("d{number}"), n: vec![number as i64], ..Doc::default() };
+    let corpus = Corpus::of(vec![(0..1_000).map(doc).collect()]);
+    let metrics: Vec<String> =
+        (0..200).map(|at| format!(r#""m{at}":{{"max":{{"field":"n"}}}}"#)).collect();
+    let paid = |paths: Vec<String>| {
+        let body = format!(
+            r#"{{"size":0,"aggs":{{"a":{{"terms":{{"field":"n","size":1000}},"aggs":{{{},
+                "s":{{"bucket_sort":{{"sort":[{}],"size":1}}}}}}}}}}}}"#,
+            metrics.join(","),
+            paths.join(",")
+        );
+        let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+        let plan = planned(&corpus, &body);
+        let partials = found(&plan, Budget::new(256 * MIB).lease()).aggs.expect("asked for");
+        let mut reducer = Reducer::new(&request.aggs);
+        reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
+        let mut paid = 0;
+        let shown = reducer.finish_within(65_536, &mut |bytes| {
+            paid += bytes;
+            true
+        });
+        shown.expect("few enough").expect("one shard");
+        paid
+    };
+    let path = |at: usize| format!(r#"{{"m{at}":"desc"}}"#);
+    let (once, again) = (paid(vec![path(0)]), paid(vec![path(0); 200]));
+    let all = paid((0..200).map(path).collect());
+    let least = 1_000 * 199 * size_of::<Option<f64>>();
+    assert!(all >= once + least, "{all} bytes, {once} of one path, {least} more at least");
+    assert_eq!(again, once);
+}
+
+/// Nine thousand percents of each of three thousand buckets were 460 MB of 128 before anybody asked for memory.
+#[test]
+fn percents_of_a_pipeline_are_paid_before_they_are_made() {
+    let corpus = Corpus::of(vec![vec![Doc { id: "d0".to_owned(), n: vec![1], ..Doc::default() }]]);
+    let paid = |percents: usize| {
+        let percents: Vec<String> = (0..percents).map(|at| format!("{}", at % 100)).collect();
+        let ranges = vec![r#"{"from":0}"#; 100].join(",");
+        let body = format!(
+            r#"{{"size":0,"aggs":{{"r":{{"range":{{"field":"n","ranges":[{ranges}]}},"aggs":{{
+                "h":{{"histogram":{{"field":"n","interval":1}}}},
+                "x":{{"percentiles_bucket":{{"buckets_path":"h>_count","percents":[{}]}}}}}}}}}}}}"#,
+            percents.join(",")
+        );
+        let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+        let plan = planned(&corpus, &body);
+        let partials = found(&plan, Budget::new(64 * MIB).lease()).aggs.expect("asked for");
+        let mut reducer = Reducer::new(&request.aggs);
+        reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
+        let mut paid = 0;
+        // The first refusal is the last question: what is not paid is not made.
+        let shown = reducer.finish_within(65_536, &mut |bytes| {
+            paid += bytes;
+            false
+        });
+        assert!(shown.is_err(), "there is no memory");
+        paid
+    };
+    let (one, all) = (1_000 * size_of::<(f64, f64)>(), 100 * 1_000 * size_of::<(f64, f64)>());
+    let asked = paid(1_000);
+    assert!((one..all / 2).contains(&asked), "{asked} bytes: one bucket takes {one}, all {all}");
+}
+
 /// Of the one segment there is the best are known by number: no other key is copied.
 #[test]
 fn the_few_best_of_a_segment_are_chosen_before_their_keys_are_copied() {

@@ -34,6 +34,11 @@ impl Matrix {
         }
     }
 
+    /// What it takes beside its own place.
+    pub fn bytes(fields: usize) -> usize {
+        (4 + fields) * fields * size_of::<f64>()
+    }
+
     /// Adds a document.
     pub fn add(&mut self, values: &[f64]) {
         let one = Self { means: values.to_vec(), count: 1, ..Self::new(values.len()) };

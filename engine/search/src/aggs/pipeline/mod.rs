@@ -10,6 +10,7 @@ mod scripted;
 
 use std::sync::Arc;
 
+use base::hash::Set;
 use env::heap::left_by;
 
 use super::format::{Decimal, Format};
@@ -49,7 +50,7 @@ fn run_in_order(
                 }
                 for (place, pipe) in below {
                     if !pipe.kind.is_sibling() && !meter.is_over() {
-                        let (done, bytes) = left_by(|| parent(agg, buckets, place, pipe));
+                        let (done, bytes) = left_by(|| parent(agg, buckets, place, pipe, meter));
                         meter.takes(bytes);
                         done?;
                     }
@@ -148,7 +149,13 @@ fn windows(
 }
 
 /// A pipeline inside of buckets.
-fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result<()> {
+fn parent(
+    agg: &Agg,
+    buckets: &mut Buckets,
+    place: usize,
+    pipe: &Pipe,
+    meter: &Meter<'_>,
+) -> Result<()> {
     let aggs = &agg.subs;
     let steps = paths::steps(&pipe.path);
     if !pipe.path.is_empty() || !pipe.is_scripted() {
@@ -262,7 +269,7 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
             }
         }
         PipeKind::BucketSort { sort, from, size } => {
-            bucket_sort(agg, buckets, sort, pipe.gaps);
+            bucket_sort(agg, buckets, sort, pipe.gaps, meter);
             let from = (*from as usize).min(buckets.list.len());
             buckets.list.drain(..from);
             if let Some(size) = size {
@@ -290,30 +297,52 @@ pub fn runs_scripts(aggs: &Aggs) -> bool {
     aggs.pipes.iter().any(Pipe::is_scripted) || aggs.aggs.iter().any(|agg| runs_scripts(&agg.subs))
 }
 
-fn bucket_sort(agg: &Agg, buckets: &mut Buckets, sort: &[(String, Order)], gaps: Gaps) {
+/// Orders buckets; those without any of the numbers are passed over. What it takes to compare them is counted before
+/// it is made: a request may name thousands of paths.
+fn bucket_sort(
+    agg: &Agg,
+    buckets: &mut Buckets,
+    sort: &[(String, Order)],
+    gaps: Gaps,
+    meter: &Meter<'_>,
+) {
     if sort.is_empty() {
         return;
     }
-    let mut keyed: Vec<(Vec<Option<f64>>, Bucket)> = Vec::with_capacity(buckets.list.len());
-    for bucket in buckets.list.drain(..) {
-        let values = sort.iter().map(|(path, _)| {
-            if path == "_key" && bucket.key.number().is_none() {
+    // Where a path stands once more it decides nothing.
+    let mut known = Set::default();
+    let sorts: Vec<(&str, Order)> = sort
+        .iter()
+        .filter(|(path, _)| known.insert(path.as_str()))
+        .map(|(path, order)| (path.as_str(), *order))
+        .collect();
+    let each = sorts.len() * size_of::<Option<f64>>() + size_of::<u32>();
+    meter.takes(buckets.list.len().saturating_mul(each));
+    if meter.is_over() {
+        return;
+    }
+    let mut values = Vec::with_capacity(buckets.list.len() * sorts.len());
+    let mut kept: Vec<u32> = Vec::with_capacity(buckets.list.len());
+    for (at, bucket) in buckets.list.iter().enumerate() {
+        let begin = values.len();
+        values.extend(sorts.iter().map(|(path, _)| {
+            if *path == "_key" && bucket.key.number().is_none() {
                 return Some(0.0);
             }
-            number(&agg.subs, &bucket, &paths::steps(path), gaps)
-        });
-        let values: Vec<Option<f64>> = values.collect();
-        // Buckets without any of the numbers are passed over.
-        if values.iter().any(Option::is_some) {
-            keyed.push((values, bucket));
+            number(&agg.subs, bucket, &paths::steps(path), gaps)
+        }));
+        if values[begin..].iter().any(Option::is_some) {
+            kept.push(at as u32);
         }
     }
-    keyed.sort_by(|(a, a_bucket), (b, b_bucket)| {
-        for (at, (path, order)) in sort.iter().enumerate() {
-            let found = if path == "_key" {
-                a_bucket.key.compare(&b_bucket.key)
+    let of = |bucket: u32, at: usize| values[bucket as usize * sorts.len() + at];
+    let key = |bucket: u32| &buckets.list[bucket as usize].key;
+    kept.sort_by(|a, b| {
+        for (at, (path, order)) in sorts.iter().enumerate() {
+            let found = if *path == "_key" {
+                key(*a).compare(key(*b))
             } else {
-                match (a[at], b[at]) {
+                match (of(*a, at), of(*b, at)) {
                     (Some(a), Some(b)) => a.total_cmp(&b),
                     (None, None) => std::cmp::Ordering::Equal,
                     (None, Some(_)) => return std::cmp::Ordering::Greater,
@@ -327,7 +356,8 @@ fn bucket_sort(agg: &Agg, buckets: &mut Buckets, sort: &[(String, Order)], gaps:
         }
         std::cmp::Ordering::Equal
     });
-    buckets.list = keyed.into_iter().map(|(_, bucket)| bucket).collect();
+    let mut list: Vec<Option<Bucket>> = buckets.list.drain(..).map(Some).collect();
+    buckets.list = kept.iter().filter_map(|at| list[*at as usize].take()).collect();
 }
 
 fn normalize(scale: Scale, values: &[Option<f64>]) -> Vec<f64> {
@@ -481,7 +511,10 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe, meter: &Meter<'_>) -> Resu
                     sorted[place.round() as usize]
                 }
             };
-            let list = percents.iter().map(|percent| (*percent, one(*percent))).collect();
+            meter.takes(percents.len() * size_of::<(f64, f64)>());
+            // Where there is no memory none of it is told.
+            let told = if meter.is_over() { &[] } else { &percents[..] };
+            let list = told.iter().map(|percent| (*percent, one(*percent))).collect();
             Made::Percentiles(list, format_of(pipe))
         }
         _ => made(f64::NAN),
