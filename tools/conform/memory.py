@@ -119,6 +119,7 @@ class Other(threading.Thread):
     def __init__(self, place, key):
         super().__init__(daemon=True)
         self.wire, self.answers, self.slowest, self.is_over = Wire(place, key), Counter(), 0.0, False
+        self.refused = []
 
     def run(self):
         turn = 0
@@ -126,11 +127,14 @@ class Other(threading.Thread):
             turn += 1
             begun = time.monotonic()
             if turn % 3 == 0:
-                answer = self.wire.ask("GET", "/small/_doc/1")
+                asked = "GET", "/small/_doc/1"
             elif turn % 3 == 1:
-                answer = self.wire.ask("POST", "/big/_search", {"query": {"match": {"text": f"word{turn % 3000}"}}})
+                asked = "POST", "/big/_search", {"query": {"match": {"text": f"word{turn % 3000}"}}}
             else:
-                answer = self.wire.ask("PUT", f"/small/_doc/{turn % 100}", {"n": turn})
+                asked = "PUT", f"/small/_doc/{turn % 100}", {"n": turn}
+            answer = self.wire.ask(*asked)
+            if answer.status not in (200, 201):
+                self.refused.append(f"{asked[0]} {asked[1]}: {answer.status} {answer.body[:400]!r}")
             self.slowest = max(self.slowest, time.monotonic() - begun)
             self.answers[(answer.status, answer.reason)] += 1
             time.sleep(0.05)
@@ -212,6 +216,8 @@ class Run:
         row = (name, f"{watch.most / (1 << 20):.0f} MiB", told, f"{sum(other.answers.values())}, slowest {other.slowest * 1e3:.0f} ms", f"{took:.1f} s", "; ".join(faults))
         self.rows.append(row)
         print(" | ".join(row), flush=True)
+        for line in other.refused:
+            print(f"    {line}", flush=True)
         if faults:
             self.broken.append(name)
         if not lives:

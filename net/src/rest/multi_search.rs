@@ -100,7 +100,17 @@ pub(super) async fn multi_search_by<E: Env>(
     let concurrent = call.params.int("max_concurrent_searches")?;
     let concurrent = concurrent.map_or(CONCURRENT, |count| (count as usize).min(CONCURRENT));
     let mut replies = Vec::with_capacity(asked.len());
-    for some in asked.chunks(concurrent) {
+    let lease = call.core.lease();
+    while replies.len() < asked.len() {
+        let left = &asked[replies.len()..];
+        // Where memory is scarce they come one by one.
+        let some = &left[..left.len().min(if lease.is_scarce() { 1 } else { concurrent })];
+        // Three thousand searches are no small thing because each of them is: what is kept for such is left to others.
+        if !replies.is_empty() && !lease.leaves_small() {
+            replies.push(Err(Error::no_memory("searches", SEARCH_BYTES, lease.total_bytes())));
+            call.core.env().spawn().yield_if_needed().await;
+            continue;
+        }
         let under_way = some.iter().map(|one| Box::pin(call.core.search(call.gate, one))).collect();
         replies.extend(env::join_in_turns(call.core.env().clock(), under_way).await);
     }
@@ -117,6 +127,9 @@ pub(super) async fn multi_search_by<E: Env>(
     let bytes = hits.map(|memory| memory.bytes()).sum();
     answer(call, took, (replies, bytes), total_as_int).await
 }
+
+/// What a search is said to take where it is not even begun.
+const SEARCH_BYTES: usize = 64 << 10;
 
 /// What is written around an error, at most.
 const ERROR_BYTES: usize = 64;

@@ -16,8 +16,9 @@ const SPARE_BYTES_MAX: usize = 2 * CHUNK_BYTES;
 /// One part in so many: where less is free, memory is scarce.
 const SCARCE_PART: usize = 8;
 
-/// A request for more leaves some of the pool to smaller ones: who takes all that is there in large
-/// pieces stops neither a read of one document nor an order to delete an index.
+/// Who has more than this, with what is asked for, leaves some of the pool to others: who takes all that is there stops
+/// neither a read of one document nor an order to delete an index. A page of ten thousand hits is no small thing
+/// because it comes hit by hit.
 pub(super) const SMALL_BYTES: usize = 64 << 10;
 
 /// One part in so many of what is left to smaller ones is for requests that come in.
@@ -32,15 +33,16 @@ pub(super) struct Local {
 }
 
 impl Local {
-    fn take(&self, holder: Holder, bytes: usize) -> bool {
-        let taken = self.fetch(holder, bytes);
+    /// Takes `bytes` for what `has` some already.
+    fn take(&self, holder: Holder, has: usize, bytes: usize) -> bool {
+        let taken = self.fetch(holder, has, bytes);
         if taken {
             self.held[holder as usize].fetch_add(bytes, Ordering::Relaxed);
         }
         taken
     }
 
-    fn fetch(&self, holder: Holder, bytes: usize) -> bool {
+    fn fetch(&self, holder: Holder, has: usize, bytes: usize) -> bool {
         if subtract(&self.spare, bytes) {
             return true;
         }
@@ -63,17 +65,29 @@ impl Local {
             return true;
         }
         let left = match holder {
-            _ if bytes > SMALL_BYTES => small_part,
+            _ if has.saturating_add(bytes) > SMALL_BYTES => small_part,
             // Without a place nobody can even be told that there is no memory.
             Holder::Requests => 0,
             _ => small_part / DOOR_PART,
         };
-        let fetched = subtract_leaving(&self.pool.free, bytes - spare, left);
-        if !fetched {
-            self.pool.refused.fetch_add(1, Ordering::Relaxed);
-            self.spare.fetch_add(spare, Ordering::Relaxed);
+        if subtract_leaving(&self.pool.free, bytes - spare, left) {
+            return true;
         }
-        fetched
+        self.spare.fetch_add(spare, Ordering::Relaxed);
+        let is_small = has.saturating_add(bytes) <= SMALL_BYTES;
+        if is_small && self.fetch_from_others(bytes) {
+            return true;
+        }
+        self.pool.refused.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+
+    /// Takes what lies spare at another core: chunks that it fetched for larger things and does not need now.
+    #[cold]
+    fn fetch_from_others(&self, bytes: usize) -> bool {
+        let locals = lock(&self.pool.locals);
+        let mut others = locals.iter().filter_map(Weak::upgrade);
+        others.any(|other| subtract(&other.spare, bytes))
     }
 
     fn give_back(&self, holder: Holder, bytes: usize) {
@@ -122,7 +136,7 @@ impl Lease {
     /// Takes `bytes`, or nothing where they are not to be had.
     pub fn take(&self, bytes: usize) -> Option<Taken> {
         let Self { local, holder } = self;
-        let taken = local.take(*holder, bytes);
+        let taken = local.take(*holder, 0, bytes);
         taken.then(|| Taken { local: Arc::clone(local), holder: *holder, bytes })
     }
 
@@ -194,6 +208,13 @@ impl Lease {
         if self.add_leaving(&mut taken, bytes) { taken } else { None }
     }
 
+    /// Whether more is left than what is kept for small pieces: who makes many of those asks before each.
+    pub fn leaves_small(&self) -> bool {
+        let pool = &self.local.pool;
+        let spare = self.local.spare.load(Ordering::Relaxed);
+        pool.free.load(Ordering::Relaxed).saturating_add(spare) > pool.total / SMALL_PART
+    }
+
     /// Whether less than one part in so many is left.
     pub fn is_below(&self, part: usize) -> bool {
         let pool = &self.local.pool;
@@ -224,7 +245,7 @@ impl Taken {
     /// Takes `bytes` more, or changes nothing: false.
     #[must_use]
     pub fn grow(&mut self, bytes: usize) -> bool {
-        let grown = self.local.take(self.holder, bytes);
+        let grown = self.local.take(self.holder, self.bytes, bytes);
         if grown {
             self.bytes += bytes;
         }

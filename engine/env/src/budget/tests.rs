@@ -192,3 +192,48 @@ fn what_grows_as_it_goes_leaves_some_to_others() {
     documents[0] = None;
     assert!(one.add_leaving(&mut documents[1], MIB), "what came back is to be had again");
 }
+
+/// Pages of hits were paid hit by hit, each of them a small thing, and left nothing to whoever asked for one document.
+#[test]
+fn what_came_in_small_pieces_is_no_small_thing() {
+    let budget = Budget::new(64 * MIB);
+    let (page, other) = (budget.lease(), budget.lease());
+    let mut hits = None;
+    while page.add(&mut hits, 1_000) {}
+    assert!(budget.leased_bytes() >= 62 * MIB - CHUNK_BYTES, "all but what is left to small ones");
+    let small: Vec<Taken> = (0..10).filter_map(|_| other.take(1_000)).collect();
+    assert_eq!(small.len(), 10);
+}
+
+#[test]
+fn who_makes_many_small_pieces_is_told_when_only_what_is_kept_for_them_is_left() {
+    let budget = Budget::new(64 * MIB);
+    let lease = budget.lease();
+    assert!(lease.leaves_small());
+    let mut pieces = Vec::new();
+    while lease.leaves_small() {
+        pieces.push(lease.take(SMALL_BYTES).expect("more is left than what is kept"));
+    }
+    let other: Vec<Taken> = std::iter::from_fn(|| budget.lease().take(SMALL_BYTES)).collect();
+    assert!(other.len() >= 15, "{} pieces: a mebibyte but one", other.len());
+    drop(pieces);
+    assert!(lease.leaves_small());
+}
+
+/// Fourteen of 128 MiB lay spare at the cores, and one request of fifty for 10 KB was refused at the other one.
+#[test]
+fn a_small_piece_is_found_where_it_lies_spare() {
+    let budget = Budget::new(64 * MIB);
+    let (one, other) = (budget.lease(), budget.lease());
+    let large = one.take(61 * MIB).expect("most of it");
+    drop(one.take(MIB).expect("of the chunk that was fetched"));
+    let small: Vec<Taken> = std::iter::from_fn(|| other.take(SMALL_BYTES)).collect();
+    let all: usize = small.iter().map(Taken::bytes).sum();
+    assert!(
+        all > 2 * MIB - SMALL_BYTES,
+        "{all} bytes: what is kept for small ones, and what the other has spare"
+    );
+    assert!(other.take(SMALL_BYTES + 1).is_none(), "a large piece is not gathered so");
+    assert!(budget.leased_bytes() <= budget.total_bytes());
+    drop((large, small));
+}
