@@ -48,6 +48,19 @@ fn found(plan: &Arc<Plan>, lease: Lease) -> Partial {
     }
 }
 
+/// Is what aggregations of one shard found shown, where `pay` has memory for it or not?
+fn shown(corpus: &Corpus, body: &str, pay: &mut dyn FnMut(usize) -> bool) -> bool {
+    let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+    let plan = planned(corpus, body);
+    let partials = found(&plan, Budget::new(256 * MIB).lease()).aggs.expect("asked for");
+    let mut reducer = Reducer::new(&request.aggs);
+    reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
+    match reducer.finish_within(65_536, pay) {
+        Ok(answer) => answer.is_some(),
+        Err(_) => false,
+    }
+}
+
 /// Three thousand keys of 30,000 letters took 230 MiB of 128, and then were refused; four searches at once for the
 /// ten most frequent of them took 403.
 #[test]
@@ -129,17 +142,12 @@ fn what_buckets_are_ordered_by_is_paid_before_it_is_read() {
             metrics.join(","),
             paths.join(",")
         );
-        let request = parse_search(body.as_bytes(), &[]).expect("a good request");
-        let plan = planned(&corpus, &body);
-        let partials = found(&plan, Budget::new(256 * MIB).lease()).aggs.expect("asked for");
-        let mut reducer = Reducer::new(&request.aggs);
-        reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
         let mut paid = 0;
-        let shown = reducer.finish_within(65_536, &mut |bytes| {
+        let is_shown = shown(&corpus, &body, &mut |bytes| {
             paid += bytes;
             true
         });
-        shown.expect("few enough").expect("one shard");
+        assert!(is_shown);
         paid
     };
     let path = |at: usize| format!(r#"{{"m{at}":"desc"}}"#);
@@ -163,23 +171,42 @@ fn percents_of_a_pipeline_are_paid_before_they_are_made() {
                 "x":{{"percentiles_bucket":{{"buckets_path":"h>_count","percents":[{}]}}}}}}}}}}}}"#,
             percents.join(",")
         );
-        let request = parse_search(body.as_bytes(), &[]).expect("a good request");
-        let plan = planned(&corpus, &body);
-        let partials = found(&plan, Budget::new(64 * MIB).lease()).aggs.expect("asked for");
-        let mut reducer = Reducer::new(&request.aggs);
-        reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
         let mut paid = 0;
         // The first refusal is the last question: what is not paid is not made.
-        let shown = reducer.finish_within(65_536, &mut |bytes| {
+        let is_shown = shown(&corpus, &body, &mut |bytes| {
             paid += bytes;
             false
         });
-        assert!(shown.is_err(), "there is no memory");
+        assert!(!is_shown, "there is no memory");
         paid
     };
     let (one, all) = (1_000 * size_of::<(f64, f64)>(), 100 * 1_000 * size_of::<(f64, f64)>());
     let asked = paid(1_000);
     assert!((one..all / 2).contains(&asked), "{asked} bytes: one bucket takes {one}, all {all}");
+}
+
+/// A window of sixty thousand buckets behind each of them is seconds of a worker, of which nothing is paid: whoever left
+/// meanwhile was not asked for.
+#[test]
+fn long_work_of_pipelines_asks_whether_it_is_wanted() {
+    let corpus = Corpus::of(vec![vec![Doc { id: "d0".to_owned(), n: vec![1], ..Doc::default() }]]);
+    for pipe in [
+        r#""x":{"moving_fn":{"buckets_path":"_count","window":20000,"script":"MovingFunctions.max(values)"}}"#,
+        r#""x":{"moving_fn":{"buckets_path":"_count","window":20000,"script":"values.length"}}"#,
+        r#""x":{"bucket_script":{"buckets_path":{"c":"_count"},"script":"params.c"}}"#,
+        r#""x":{"bucket_selector":{"buckets_path":{"c":"_count"},"script":"params.c > 1"}}"#,
+    ] {
+        let body = format!(
+            r#"{{"size":0,"aggs":{{"a":{{"histogram":{{"field":"n","interval":1,"min_doc_count":0,
+                "extended_bounds":{{"min":0,"max":20000}}}},"aggs":{{{pipe}}}}}}}}}"#
+        );
+        let mut asked = 0;
+        let is_shown = shown(&corpus, &body, &mut |bytes| {
+            asked += usize::from(bytes == 0);
+            bytes > 0
+        });
+        assert!(!is_shown && asked == 1, "{pipe}: asked {asked} times, shown: {is_shown}");
+    }
 }
 
 /// Of the one segment there is the best are known by number: no other key is copied.

@@ -158,20 +158,26 @@ fn reduce_all(
     aggs: &Aggs,
     shards: Vec<(u32, Arc<Plan>, Vec<Partials>)>,
     (most, lease): (usize, &Lease),
+    is_wanted: impl Fn() -> bool,
 ) -> search::Result<Reduced> {
     let mut reducer = Reducer::new(aggs);
     for (at, plan, slices) in shards {
         reducer.shard(at, &plan, slices)?;
     }
-    finish(reducer, (most, lease))
+    finish(reducer, (most, lease), is_wanted)
 }
 
 /// What is shown, and its memory.
 type Reduced = (Option<Answer>, Option<Taken>);
 
-fn finish(reducer: Reducer<'_>, (most, lease): (usize, &Lease)) -> search::Result<Reduced> {
+fn finish(
+    reducer: Reducer<'_>,
+    (most, lease): (usize, &Lease),
+    is_wanted: impl Fn() -> bool,
+) -> search::Result<Reduced> {
     let mut taken = None;
-    let answer = reducer.finish_within(most, &mut |bytes| lease.add(&mut taken, bytes))?;
+    let mut pay = |bytes| is_wanted() && lease.add(&mut taken, bytes);
+    let answer = reducer.finish_within(most, &mut pay)?;
     Ok((answer, taken))
 }
 
@@ -217,16 +223,21 @@ impl<E: Env> Core<E> {
                 reducer.shard(at, &plan, slices).map_err(in_reduction)?;
                 self.env.spawn().yield_if_needed().await;
             }
-            return finish(reducer, (most, &self.lease)).map_err(in_reduction);
+            return finish(reducer, (most, &self.lease), || true).map_err(in_reduction);
         }
         // More than a moment's work: no executor waits for it.
         let aggs = request.aggs.clone();
         let lease = self.lease.clone();
-        let job = move || reduce_all(&aggs, shards, (most, &lease));
+        // Whoever leaves lets go of this.
+        let asking = Arc::new(());
+        let asked = Arc::downgrade(&asking);
+        let is_wanted = move || asked.strong_count() > 0;
+        let job = move || reduce_all(&aggs, shards, (most, &lease), is_wanted);
         let done = self
             .work_in_turn(job)
             .await
             .map_err(|_| Error::rejected("too many searches wait for a worker"))?;
+        drop(asking);
         done.map_err(in_reduction)
     }
 

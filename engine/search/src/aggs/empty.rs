@@ -26,9 +26,7 @@ pub fn of(agg: &BoundAgg) -> Partial {
             weight: Kahan::default(),
             format: format.clone(),
         },
-        (_, What::Matrix(sources, _, names)) => {
-            Partial::Matrix(Matrix::new(sources.len()), Arc::clone(names))
-        }
+        (_, What::Matrix(.., names)) => Partial::Matrix(Matrix::default(), Arc::clone(names)),
         (_, What::Samples(..)) => Partial::Samples(Default::default()),
         (_, What::TopHits(..)) => {
             Partial::TopHits(TopHits { max_score: f32::NAN, ..TopHits::default() })

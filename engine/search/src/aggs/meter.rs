@@ -12,6 +12,9 @@ use super::spec::Aggs;
 /// Memory is asked for in such steps.
 const STEP_BYTES: usize = 64 << 10;
 
+/// Whoever pays is asked whether it is still wanted after so much work.
+const STEP_WORK: usize = 1 << 16;
+
 /// What a number or a text takes beside its letters, where it was allocated.
 const ALLOCATED_BYTES: usize = 16;
 
@@ -19,16 +22,22 @@ const ALLOCATED_BYTES: usize = 16;
 pub struct Meter<'p> {
     pay: RefCell<&'p mut dyn FnMut(usize) -> bool>,
     due: Cell<usize>,
+    work: Cell<usize>,
     is_over: Cell<bool>,
 }
 
 impl<'p> Meter<'p> {
-    /// `pay` has memory for so many bytes more.
+    /// `pay` has memory for so many bytes more, and somebody still waits for what is made.
     pub fn new(pay: &'p mut dyn FnMut(usize) -> bool) -> Self {
-        Self { pay: RefCell::new(pay), due: Cell::default(), is_over: Cell::default() }
+        Self {
+            pay: RefCell::new(pay),
+            due: Cell::default(),
+            work: Cell::default(),
+            is_over: Cell::default(),
+        }
     }
 
-    /// There was no memory: what is made now is thrown away.
+    /// There was no memory, or nobody waits any more: what is made now is thrown away.
     pub fn is_over(&self) -> bool {
         self.is_over.get()
     }
@@ -36,6 +45,16 @@ impl<'p> Meter<'p> {
     /// These were made.
     pub fn made(&self, fields: &[(Name, Out)]) {
         self.takes(bytes_of(fields));
+    }
+
+    /// So many numbers were looked at, or as much else was done.
+    pub fn works(&self, count: usize) {
+        let work = self.work.get().saturating_add(count);
+        self.work.set(work);
+        if work > STEP_WORK && !self.is_over() {
+            self.work.set(0);
+            self.is_over.set(!(self.pay.borrow_mut())(0));
+        }
     }
 
     /// So much is taken by what comes.

@@ -16,22 +16,27 @@ pub struct Step<'a> {
 }
 
 /// The steps of a path; names of `aggs` may hold dots.
-pub fn steps<'a>(path: &'a str) -> Vec<Step<'a>> {
-    path.split('>')
-        .map(|part| {
-            let part = part.trim();
-            if let Some((name, rest)) = part.split_once('[')
-                && let Some(key) = rest.strip_suffix(']')
-            {
-                let key = Some(key.trim_matches(|c| c == '\'' || c == '"'));
-                return Step { name, key, bracket: true };
-            }
-            match part.split_once('.') {
-                Some((name, key)) => Step { name, key: Some(key), bracket: false },
-                None => Step { name: part, key: None, bracket: false },
-            }
-        })
-        .collect()
+pub fn steps(path: &str) -> Vec<Step<'_>> {
+    path.split('>').map(step).collect()
+}
+
+/// The name that a path begins with.
+pub fn first(path: &str) -> Option<&str> {
+    path.split('>').next().map(|part| step(part).name)
+}
+
+fn step(part: &str) -> Step<'_> {
+    let part = part.trim();
+    if let Some((name, rest)) = part.split_once('[')
+        && let Some(key) = rest.strip_suffix(']')
+    {
+        let key = Some(key.trim_matches(|c| c == '\'' || c == '"'));
+        return Step { name, key, bracket: true };
+    }
+    match part.split_once('.') {
+        Some((name, key)) => Step { name, key: Some(key), bracket: false },
+        None => Step { name: part, key: None, bracket: false },
+    }
 }
 
 /// Checks that buckets of `agg` can be ordered by what a path leads to.

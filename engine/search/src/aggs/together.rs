@@ -143,14 +143,14 @@ impl Several {
             let values: Vec<f64> =
                 row.iter_mut().map(|values| combined(self.mode, values)).collect();
             let owner = batch.owner(at) as usize;
-            if owner >= self.states.len() {
-                // Counted before they are made: of many fields each takes kilobytes.
-                around.account.grow((owner + 1 - self.states.len()) * Matrix::bytes(count));
-                if around.account.is_over() {
-                    return;
-                }
+            grow(&mut self.states, owner, &Matrix::default(), around.account);
+            if self.states[owner].count == 0 {
+                // Counted before it is made: of many fields each takes kilobytes.
+                around.account.grow(Matrix::bytes(count));
             }
-            grow(&mut self.states, owner, &Matrix::new(count), around.account);
+            if around.account.is_over() {
+                return;
+            }
             self.states[owner].add(&values);
         }
     }
@@ -171,12 +171,8 @@ impl Collector for Several {
         in_parts(batch, is_single, around, |part, around| self.take(part, around));
     }
 
-    fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
-        let more = owners.saturating_sub(self.states.len());
-        account.grow(more * Matrix::bytes(self.fields.len()));
-        // Where there is no memory none of it is told.
-        let fields = if account.is_over() { 0 } else { self.fields.len() };
-        let states = all(&mut self.states, owners, &Matrix::new(fields));
+    fn finish(&mut self, owners: usize, _: &mut Account) -> segment::Result<Vec<Partial>> {
+        let states = all(&mut self.states, owners, &Matrix::default());
         let partial = |state| Partial::Matrix(state, std::sync::Arc::clone(&self.names));
         Ok(states.into_iter().map(partial).collect())
     }

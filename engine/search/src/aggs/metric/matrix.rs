@@ -21,8 +21,8 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Nothing yet, of so many fields.
-    pub fn new(fields: usize) -> Self {
+    /// Nothing but zeros, of so many fields.
+    fn new(fields: usize) -> Self {
         let zeros = || vec![0.0; fields];
         Self {
             count: 0,
@@ -39,10 +39,30 @@ impl Matrix {
         (4 + fields) * fields * size_of::<f64>()
     }
 
-    /// Adds a document.
+    /// Adds a document; the first makes room for its fields.
     pub fn add(&mut self, values: &[f64]) {
-        let one = Self { means: values.to_vec(), count: 1, ..Self::new(values.len()) };
-        self.merge(&one);
+        if self.count == 0 {
+            *self = Self { means: values.to_vec(), count: 1, ..Self::new(values.len()) };
+            return;
+        }
+        // As `merge`, with another that is one document: it has no moments yet.
+        let na = self.count as f64;
+        let n = na + 1.0;
+        let deltas: Vec<f64> = values.iter().zip(&self.means).map(|(b, a)| b - a).collect();
+        for (row, a) in self.products.chunks_exact_mut(values.len()).zip(&deltas) {
+            let weight = a * na / n;
+            row.iter_mut().zip(&deltas).for_each(|(product, b)| *product += weight * b);
+        }
+        for (i, &d) in deltas.iter().enumerate() {
+            let (a2, a3) = (self.seconds[i], self.thirds[i]);
+            self.fourths[i] += d.powi(4) * na * (na * na - na + 1.0) / n.powi(3)
+                + 6.0 * d * d * a2 / (n * n)
+                - 4.0 * d * a3 / n;
+            self.thirds[i] += d.powi(3) * na * (na - 1.0) / (n * n) - 3.0 * d * a2 / n;
+            self.seconds[i] += d * d * na / n;
+            self.means[i] += d / n;
+        }
+        self.count += 1;
     }
 
     /// Adds other documents.
@@ -116,10 +136,10 @@ mod tests {
     fn parts_make_the_whole_and_the_plain_formulas_hold() {
         let rows: Vec<[f64; 2]> =
             (0..200).map(|n| [f64::from(n * n % 37), f64::from(n * 7 % 19) - 4.0]).collect();
-        let mut whole = Matrix::new(2);
-        let mut parts = Matrix::new(2);
+        let mut whole = Matrix::default();
+        let mut parts = Matrix::default();
         for chunk in rows.chunks(31) {
-            let mut part = Matrix::new(2);
+            let mut part = Matrix::default();
             for row in chunk {
                 whole.add(row);
                 part.add(row);

@@ -8,9 +8,11 @@
 mod moving;
 mod scripted;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use base::hash::Set;
+use base::hash::{Map, Set};
 use env::heap::left_by;
 
 use super::format::{Decimal, Format};
@@ -23,6 +25,9 @@ use super::spec::{Agg, Aggs, BucketScript, Gaps, Kind, Metric, Pipe, PipeKind, S
 use crate::error::{Error, Result};
 use crate::request::Order;
 use scripted::Running;
+
+/// What one run of a script is taken for, in numbers looked at.
+const SCRIPT_WORK: usize = 1 << 10;
 
 /// Runs all pipelines of `aggs` and below, whose results stand in `bucket`, as long as `meter` has memory for what they
 /// make.
@@ -45,7 +50,7 @@ fn run_in_order(
             Partial::Single(inner) => run(&agg.subs, inner, meter)?,
             Partial::Buckets(buckets) => {
                 let below = in_order(&agg.subs);
-                for inner in &mut buckets.list {
+                for inner in buckets.list.iter_mut().take_while(|_| !meter.is_over()) {
                     run_in_order(&agg.subs, &below, inner, meter)?;
                 }
                 for (place, pipe) in below {
@@ -70,17 +75,48 @@ fn run_in_order(
 
 /// Pipelines with their places, those that others read first.
 fn in_order(aggs: &Aggs) -> Vec<(usize, &Pipe)> {
-    let mut left: Vec<(usize, &Pipe)> = aggs.pipes.iter().enumerate().collect();
-    let mut done: Vec<(usize, &Pipe)> = Vec::with_capacity(left.len());
-    while !left.is_empty() {
-        let ready = |pipe: &Pipe| {
-            let first = |path: &str| paths::steps(path).first().map(|step| step.name.to_owned());
-            let firsts: Vec<String> = pipe.paths().into_iter().filter_map(first).collect();
-            !left.iter().any(|(_, other)| firsts.contains(&other.name) && other.name != pipe.name)
-        };
+    let pipes = &aggs.pipes;
+    let mut places: Map<&str, Vec<usize>> = Map::default();
+    for (at, pipe) in pipes.iter().enumerate() {
+        places.entry(pipe.name.as_str()).or_default().push(at);
+    }
+    // How many each waits for, and which wait for it (Kahn, "Topological sorting of large networks").
+    let mut waits = vec![0; pipes.len()];
+    let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); pipes.len()];
+    for (at, pipe) in pipes.iter().enumerate() {
+        let paths = pipe.paths();
+        let firsts: Set<&str> = paths.iter().filter_map(|path| paths::first(path)).collect();
+        for first in firsts.iter().filter(|first| **first != pipe.name) {
+            for &other in places.get(first).into_iter().flatten() {
+                waits[at] += 1;
+                waiting[other].push(at);
+            }
+        }
+    }
+    let ready = (0..pipes.len()).filter(|at| waits[*at] == 0).map(Reverse);
+    let mut ready: BinaryHeap<Reverse<usize>> = ready.collect();
+    let mut is_done = vec![false; pipes.len()];
+    let mut done: Vec<(usize, &Pipe)> = Vec::with_capacity(pipes.len());
+    let mut next = 0;
+    while done.len() < pipes.len() {
         // Those that wait for each other are taken in their order.
-        let at = left.iter().position(|(_, pipe)| ready(pipe)).unwrap_or(0);
-        done.push(left.remove(at));
+        let at = ready.pop().map_or_else(
+            || {
+                next += is_done[next..].iter().position(|is_done| !is_done).unwrap_or(0);
+                next
+            },
+            |Reverse(at)| at,
+        );
+        if std::mem::replace(&mut is_done[at], true) {
+            continue;
+        }
+        done.push((at, &pipes[at]));
+        for &other in &waiting[at] {
+            waits[other] -= 1;
+            if waits[other] == 0 {
+                ready.push(Reverse(other));
+            }
+        }
     }
     done
 }
@@ -132,8 +168,8 @@ fn put_all(buckets: &mut Buckets, aggs: &Aggs, place: usize, pipe: &Pipe, found:
 /// What `make` makes of the window at each bucket that has a value. Gaps are no part of a window.
 fn windows(
     values: &[Option<f64>],
-    window: u32,
-    shift: i32,
+    (window, shift): (u32, i32),
+    meter: &Meter<'_>,
     mut make: impl FnMut(&[f64]) -> Result<f64>,
 ) -> Result<Vec<Option<f64>>> {
     let kept: Vec<f64> = values.iter().flatten().copied().collect();
@@ -141,9 +177,12 @@ fn windows(
     let mut end = i64::from(shift);
     let each = values.iter().map(|value| {
         let of = |end| &kept[place(end - i64::from(window))..place(end)];
-        let made = value.map(|_| make(of(end))).transpose();
+        let made = value.filter(|_| !meter.is_over()).map(|_| {
+            meter.works(of(end).len());
+            make(of(end))
+        });
         end += i64::from(value.is_some());
-        made
+        made.transpose()
     });
     each.collect()
 }
@@ -221,13 +260,14 @@ fn parent(
         }
         PipeKind::MovingFn { window, shift, function } => {
             let values = values(buckets);
-            let found = windows(&values, *window, *shift, |of| moving::apply(*function, of))?;
+            let size = (*window, *shift);
+            let found = windows(&values, size, meter, |of| moving::apply(*function, of))?;
             put_all(buckets, aggs, place, pipe, found);
         }
         PipeKind::MovingScript { window, shift, script } => {
             let mut running = Running::new(script, &script::Context::MOVING_FUNCTION)?;
             let values = values(buckets);
-            let found = windows(&values, *window, *shift, |of| running.window(of))?;
+            let found = windows(&values, (*window, *shift), meter, |of| running.window(of))?;
             put_all(buckets, aggs, place, pipe, found);
         }
         PipeKind::BucketScript(of) => {
@@ -235,7 +275,8 @@ fn parent(
             for path in pipe.paths() {
                 check(aggs, &paths::steps(path), pipe)?;
             }
-            for bucket in &mut buckets.list {
+            for bucket in buckets.list.iter_mut().take_while(|_| !meter.is_over()) {
+                meter.works(SCRIPT_WORK);
                 let numbers = numbers_of(of, aggs, bucket, pipe.gaps);
                 if pipe.gaps != Gaps::InsertZeros && numbers.iter().any(|(_, it)| it.is_nan()) {
                     continue;
@@ -251,7 +292,8 @@ fn parent(
                 check(aggs, &paths::steps(path), pipe)?;
             }
             let mut kept = Vec::with_capacity(buckets.list.len());
-            for bucket in buckets.list.drain(..) {
+            for bucket in buckets.list.drain(..).take_while(|_| !meter.is_over()) {
+                meter.works(SCRIPT_WORK);
                 let numbers = numbers_of(of, aggs, &bucket, pipe.gaps);
                 if running.says(&numbers)? {
                     kept.push(bucket);
@@ -311,10 +353,10 @@ fn bucket_sort(
     }
     // Where a path stands once more it decides nothing.
     let mut known = Set::default();
-    let sorts: Vec<(&str, Order)> = sort
+    let sorts: Vec<(&str, Order, Vec<Step<'_>>)> = sort
         .iter()
         .filter(|(path, _)| known.insert(path.as_str()))
-        .map(|(path, order)| (path.as_str(), *order))
+        .map(|(path, order)| (path.as_str(), *order, paths::steps(path)))
         .collect();
     let each = sorts.len() * size_of::<Option<f64>>() + size_of::<u32>();
     meter.takes(buckets.list.len().saturating_mul(each));
@@ -325,11 +367,11 @@ fn bucket_sort(
     let mut kept: Vec<u32> = Vec::with_capacity(buckets.list.len());
     for (at, bucket) in buckets.list.iter().enumerate() {
         let begin = values.len();
-        values.extend(sorts.iter().map(|(path, _)| {
+        values.extend(sorts.iter().map(|(path, _, steps)| {
             if *path == "_key" && bucket.key.number().is_none() {
                 return Some(0.0);
             }
-            number(&agg.subs, bucket, &paths::steps(path), gaps)
+            number(&agg.subs, bucket, steps, gaps)
         }));
         if values[begin..].iter().any(Option::is_some) {
             kept.push(at as u32);
@@ -338,7 +380,7 @@ fn bucket_sort(
     let of = |bucket: u32, at: usize| values[bucket as usize * sorts.len() + at];
     let key = |bucket: u32| &buckets.list[bucket as usize].key;
     kept.sort_by(|a, b| {
-        for (at, (path, order)) in sorts.iter().enumerate() {
+        for (at, (path, order, _)) in sorts.iter().enumerate() {
             let found = if *path == "_key" {
                 key(*a).compare(key(*b))
             } else {

@@ -13,11 +13,15 @@ use crate::scripted::HEAP_BYTES;
 /// Operations of one bucket at most.
 const STEPS_MAX: i64 = 20_000_000;
 
+/// Operations of all buckets of one pipeline at most, of which reading a value of a window is one: some ten seconds.
+const STEPS_OF_ALL_MAX: i64 = 1 << 30;
+
 /// A script being run for one bucket after the other.
 pub struct Running {
     program: Arc<Program>,
     params: Arc<Json>,
     machine: Machine,
+    left: i64,
 }
 
 impl Running {
@@ -29,7 +33,7 @@ impl Running {
         let (program, params) = (script.program(context)?, Arc::clone(&script.params));
         let mut machine = Machine::new();
         machine.heap.limit(HEAP_BYTES);
-        Ok(Self { program, params, machine })
+        Ok(Self { program, params, machine, left: STEPS_OF_ALL_MAX })
     }
 
     /// What it makes of numbers by name; `None` of `null`.
@@ -88,8 +92,12 @@ impl Running {
                 machine.start(&self.program, &[params, values]);
             }
         }
-        let mut left = STEPS_MAX;
-        match machine.resume(&self.program, &mut NoHost, &mut left)? {
+        self.left -= window.map_or(0, |window| window.len() as i64);
+        let most = STEPS_MAX.min(self.left.max(0));
+        let mut left = most;
+        let run = machine.resume(&self.program, &mut NoHost, &mut left)?;
+        self.left -= most - left;
+        match run {
             Run::Done(value) => Ok(value),
             Run::Paused => Err(Fault::limit("painless_error", "the script takes too many steps")),
         }
