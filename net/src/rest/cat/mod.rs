@@ -48,6 +48,10 @@ fn wish<E: Env, R>(
 /// Tables with more rows are laid out by a worker.
 const ROWS_HERE_MAX: usize = 50;
 
+/// So are those with more cells, and those for which more names are looked up.
+const CELLS_HERE_MAX: usize = 2_000;
+const NAMES_HERE_MAX: usize = 100;
+
 /// So are those that take more memory.
 const BYTES_HERE_MAX: usize = 256 << 10;
 
@@ -56,6 +60,9 @@ const ROWS_SHORT_MAX: usize = 4 << 10;
 
 /// So much of a table is taken as anything small is; beyond it, some is left to others.
 const BYTES_SMALL: usize = 1 << 20;
+
+/// Nor do those with more cells.
+const CELLS_SHORT_MAX: usize = 64 << 10;
 
 /// What memory is taken for.
 const WHAT: &str = "cat";
@@ -80,7 +87,9 @@ async fn answer<E: Env, R: Row + Send + Sync + 'static>(
     let structured = call.wanted.structured;
     let rows = table.rows.len();
     let long: usize = table.rows.iter().map(Row::long_bytes).sum();
-    if rows <= ROWS_HERE_MAX && long <= BYTES_HERE_MAX {
+    let names = wish.cells(&table.columns);
+    let is_narrow = names <= NAMES_HERE_MAX && rows * names <= CELLS_HERE_MAX;
+    if rows <= ROWS_HERE_MAX && long <= BYTES_HERE_MAX && is_narrow {
         let (mut left, mut is_long) = (BYTES_HERE_MAX, false);
         let reply =
             lay_out(&table, &wish, structured, &mut |bytes| match left.checked_sub(bytes) {
@@ -97,7 +106,7 @@ async fn answer<E: Env, R: Row + Send + Sync + 'static>(
             return reply;
         }
     }
-    let is_short = (ROWS_HERE_MAX + 1..=ROWS_SHORT_MAX).contains(&rows) && long <= BYTES_SMALL;
+    let is_short = rows <= ROWS_SHORT_MAX && rows * names <= CELLS_SHORT_MAX && long <= BYTES_SMALL;
     let mut memory = room(call, rows, size_of::<R>())?;
     let lease = call.core.lease().clone();
     let work = move || {
