@@ -9,7 +9,9 @@ mod names;
 mod segment;
 mod words;
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use consensus::snapshot::{self, NoSnapshot};
@@ -40,7 +42,7 @@ pub struct Look<'a> {
 pub fn run(options: &command::Inspect) -> Result<()> {
     let failed =
         |what: &str| Failure::new(Code::Failed, format!("{}: {what}", options.file.display()));
-    let bytes = std::fs::read(&options.file).map_err(|error| failed(&error.to_string()))?;
+    let bytes = read(&options.file).map_err(|error| failed(&error.0))?;
     let look = Look {
         term: options.term.as_deref().and_then(|pair| match pair {
             [field, term] => Some((field.as_str(), term.as_str())),
@@ -54,6 +56,33 @@ pub fn run(options: &command::Inspect) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|error| failed(&error.to_string()))
+}
+
+/// No manifest, no state and no file of a log is larger.
+const READ_MAX: u64 = 1 << 30;
+
+/// The bytes of a file, where its first or its last ones say that it is one of a store: what is none may be larger
+/// than any memory.
+fn read(path: &Path) -> std::result::Result<Vec<u8>, Unreadable> {
+    let failed = |error: io::Error| Unreadable(error.to_string());
+    // Nobody waits for the other end of a pipe.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(Unreadable("this is no file".into()));
+    }
+    let file = File::open(path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    let mut first = [0; 4];
+    let is_headed =
+        file.read_exact_at(&mut first, 0).is_ok() && matches!(&first, b"CLMF" | b"CLst" | b"CLwf");
+    if is_headed && len > READ_MAX {
+        return Err(Unreadable(format!("{len} bytes are more than such a file ever has")));
+    }
+    if !is_headed {
+        segment::check_end(path, &file, len)?;
+    }
+    let mut bytes = Vec::new();
+    file.take(len).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 fn show(path: &Path, bytes: Vec<u8>, look: &Look<'_>) -> Shown {

@@ -351,6 +351,29 @@ fn a_shard_that_is_gone_is_missed() {
     assert!(damages[0].what.contains("it is missing"), "{damages:?}");
 }
 
+/// Exchanged slots of one shard were "sound".
+#[test]
+fn a_manifest_that_stands_elsewhere_is_told() {
+    let image = image();
+    let is_slot = |path: &&PathBuf| path.to_string_lossy().contains("manifest-");
+    let slots: Vec<&PathBuf> = image.keys().filter(is_slot).collect();
+    let mut pairs = 0;
+    for (at, a) in slots.iter().enumerate() {
+        for b in slots[at + 1..].iter().filter(|b| image[**b] != image[*a]) {
+            let mut exchanged = image.clone();
+            exchanged.insert((*a).clone(), image[*b].clone());
+            exchanged.insert((*b).clone(), image[*a].clone());
+            let report = checked(&plant(&exchanged)).damages;
+            for path in [a, b] {
+                let told = path.strip_prefix(DATA).expect("it lies there").display().to_string();
+                assert!(report.iter().any(|damage| damage.file == told), "{told}: {report:?}");
+            }
+            pairs += 1;
+        }
+    }
+    assert!(pairs >= 6, "{pairs} pairs of {} slots", slots.len());
+}
+
 /// Each of these was "sound": what was behind a link was not read, users were gone, a file of a name
 /// could not be written any more.
 #[test]

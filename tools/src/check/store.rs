@@ -266,6 +266,10 @@ impl<E: Env> Walk<'_, E> {
                     self.damage(&path, "it is another shard's");
                 }
                 Ok(manifest) => {
+                    if manifest.generation % 2 != slot {
+                        let generation = manifest.generation;
+                        self.damage(&path, format!("generation {generation} has the other slot"));
+                    }
                     let is_newer = |other: &Manifest| other.generation < manifest.generation;
                     if newest.as_ref().is_none_or(is_newer) {
                         newest = Some(manifest);

@@ -1,6 +1,8 @@
 //! A segment: its sections, its fields, and on request one term or one document; and the file of
 //! its living documents.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use base::{DocId, FieldNo, SegmentId};
@@ -24,15 +26,32 @@ fn unreadable(error: segment::Error) -> Unreadable {
     Unreadable(error.to_string())
 }
 
+fn unknown(path: &Path, error: &segment::Error) -> Unreadable {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Unreadable(format!("[{name}] is no file of a store that is known here: {error}"))
+}
+
+/// Checks that a file of `len` bytes ends as a segment, or as the file of its living documents.
+pub fn check_end(path: &Path, file: &File, len: u64) -> std::result::Result<(), Unreadable> {
+    let mut end = [0; footer::LEN];
+    // Who reads a shorter file as a whole finds what it lacks.
+    let Some(start) = len.checked_sub(footer::LEN as u64) else { return Ok(()) };
+    file.read_exact_at(&mut end, start).map_err(|error| Unreadable(error.to_string()))?;
+    match footer::open_end(&end, len, FileKind::Live) {
+        Ok(_) => Ok(()),
+        Err(_) => match footer::open_end(&end, len, FileKind::Segment) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(unknown(path, &error)),
+        },
+    }
+}
+
 /// Shows the file.
 pub fn show(path: &Path, bytes: Bytes, look: &Look<'_>) -> Shown {
     if let Ok(footer) = footer::open(&bytes, FileKind::Live) {
         return live(&bytes, footer.id);
     }
-    let footer = footer::open(&bytes, FileKind::Segment).map_err(|error| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Unreadable(format!("[{name}] is no file of a store that is known here: {error}"))
-    })?;
+    let footer = footer::open(&bytes, FileKind::Segment).map_err(|error| unknown(path, &error))?;
     let segment = Segment::open(footer.id, bytes, Check::Lazy).map_err(unreadable)?;
     if let Some(id) = look.doc {
         return show_doc(&segment, id);

@@ -76,3 +76,23 @@ fn foreign_bytes_are_refused_in_a_sentence() {
         assert!(!error.0.is_empty());
     }
 }
+
+/// A file of 40 GB that is none of a store was read before it was looked at: no answer in twenty seconds.
+#[test]
+fn a_file_larger_than_any_is_refused_by_its_ends() {
+    let dir = std::env::temp_dir().join(format!("corelode-inspect-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    for head in [&b"CLwf"[..], b"CLst", b"CLMF", b"\0\0\0\0"] {
+        let path = dir.join("sparse");
+        let file = File::create(&path).expect("a file");
+        file.write_all_at(head, 0).expect("its head");
+        file.set_len(1 << 40).expect("no bytes of the disk");
+        let error = read(&path).expect_err("no file of ours");
+        assert!(!error.0.is_empty());
+    }
+    assert!(read(&dir).is_err(), "a folder");
+    let manifest = dir.join("manifest");
+    std::fs::write(&manifest, b"CLMF and more").expect("written");
+    assert_eq!(read(&manifest).expect("read"), b"CLMF and more");
+    std::fs::remove_dir_all(&dir).expect("removed");
+}
