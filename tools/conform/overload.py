@@ -2,6 +2,7 @@
 """A node that is asked for more than it can do: one caller floods it while another goes on as before.
 
     python3 tools/conform/overload.py [--minutes 10] [--memory 512mb] [--times 4] [--out bench/records/NAME.md]
+    python3 tools/conform/overload.py --examine     # the same, with `perf`: whether the processor ran in each stretch above 5 ms
     python3 tools/conform/overload.py --brief       # 20 seconds: memory, statuses and counts alone
 
 The server runs on one processor (--cores 1), this client on another. In turn: the peak of the flooding
@@ -28,6 +29,7 @@ import time
 from datetime import date
 from pathlib import Path
 
+import standstills
 from server import PASSWORD, ROOT, Server
 
 DOCS = 60_000
@@ -557,7 +559,8 @@ class Run:
         cores = next(iter(stats["nodes"].values()))["process"]["cores"]
         longest = max(core["longest_stretch_in_micros"] for core in cores) / 1e3
         long = sum(core["long_stretches"] for core in cores)
-        self.judged(what, f"{longest:.2f} ms ({long} above 5 ms)", "at most 5 ms", longest <= 5)
+        # With --examine what the processor itself stood still is told apart, and the rest is judged.
+        self.judged(what, f"{longest:.2f} ms ({long} above 5 ms)", "at most 5 ms", longest <= 5 or self.options.examine)
 
     def write(self, path):
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
@@ -584,6 +587,7 @@ def main():
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--log", help="keep what the server says; with CORELODE_LOG=debug it names what held a core")
+    parser.add_argument("--examine", action="store_true", help="look with perf whether the processor ran in each stretch that is too long")
     parser.add_argument("--quiet-caller", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.quiet_caller:
@@ -597,10 +601,16 @@ def main():
         run.row(f"{loops} before", machine_alone({processors[0], processors[-1]}, 10))
     # The server inherits the first processor; the client then moves to the last.
     os.sched_setaffinity(0, processors[:1])
+    if options.examine:
+        os.environ["CORELODE_LOG"] = standstills.LOG
     with Server(args=args, cores=1, log=options.log) as server:
         os.sched_setaffinity(0, processors[-1:])
+        samples = standstills.Standstills(processors[0]) if options.examine else None
         asyncio.run(run.go(server))
         os.sched_setaffinity(0, processors)
+        if samples:
+            longest, told = standstills.told(server.log, samples.end())
+            run.judged("the same without what the processor stood still", told, "at most 5 ms", longest <= 5)
         code = server.stop()
         run.row("exit code", str(code), "0", code == 0)
     if not options.brief:
