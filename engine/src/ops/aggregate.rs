@@ -223,7 +223,10 @@ impl<E: Env> Core<E> {
                 reducer.shard(at, &plan, slices).map_err(in_reduction)?;
                 self.env.spawn().yield_if_needed().await;
             }
-            return finish(reducer, (most, &self.lease), || true).map_err(in_reduction);
+            let mut taken = None;
+            let mut pay = |bytes| self.lease.add(&mut taken, bytes);
+            let answer = reducer.finish_in_steps(most, &mut pay, self.pause()).await;
+            return Ok((answer.map_err(in_reduction)?, taken));
         }
         // More than a moment's work: no executor waits for it.
         let aggs = request.aggs.clone();

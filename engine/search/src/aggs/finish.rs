@@ -65,11 +65,37 @@ impl<'a> Reducer<'a> {
         buckets_max: usize,
         pay: &mut dyn FnMut(usize) -> bool,
     ) -> Result<Option<Answer>> {
+        let meter = Meter::new(pay);
+        let aggs = self.aggs;
+        let Some(root) = self.whole(buckets_max, &meter)? else { return Ok(None) };
+        let shown = shape::all(aggs, &root, &meter);
+        paid_for(shown, &meter)
+    }
+
+    /// As [`Reducer::finish_within`], where others may have the core at each `pause`.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn finish_in_steps(
+        self,
+        buckets_max: usize,
+        pay: &mut dyn FnMut(usize) -> bool,
+        pause: impl AsyncFn(),
+    ) -> Result<Option<Answer>> {
+        let meter = Meter::new(pay);
+        let aggs = self.aggs;
+        let Some(root) = self.whole(buckets_max, &meter)? else { return Ok(None) };
+        pause().await;
+        let shown = shape::all_in_steps(aggs, &root, &meter, &pause).await;
+        paid_for(shown, &meter)
+    }
+
+    /// What all shards found together, with what pipelines make of it.
+    fn whole(self, buckets_max: usize, meter: &Meter<'_>) -> Result<Option<Bucket>> {
         if self.found.is_empty() && !self.aggs.aggs.is_empty() {
             return Ok(None);
         }
         let mut root = Bucket { subs: self.found, ..Bucket::default() };
-        let meter = Meter::new(pay);
         let paid = |bytes| {
             meter.takes(bytes);
             !meter.is_over()
@@ -81,13 +107,16 @@ impl<'a> Reducer<'a> {
         }
         meter.takes(meter::of_pipes(self.aggs, &root));
         if !meter.is_over() {
-            pipeline::run(self.aggs, &mut root, &meter)?;
+            pipeline::run(self.aggs, &mut root, meter)?;
         }
-        let shown = shape::all(self.aggs, &root, &meter);
-        match meter.is_over() {
-            true => Err(Error::no_memory("reduce_aggs")),
-            false => Ok(Some(Out::leaving(shown))),
-        }
+        Ok(Some(root))
+    }
+}
+
+fn paid_for(shown: Fields, meter: &Meter<'_>) -> Result<Option<Answer>> {
+    match meter.is_over() {
+        true => Err(Error::no_memory("reduce_aggs")),
+        false => Ok(Some(Out::leaving(shown))),
     }
 }
 

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use env::leftovers::Leaving;
 
+mod buckets;
 mod metric;
 
+use buckets::Showing;
 pub use metric::{boxplot, t_test};
 use metric::{extended, matrix_fields, of_metric, percents, stats};
 
 use super::format::{Format, ip_text};
 use super::meter::Meter;
-use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial, spend};
+use super::partial::{Bucket, Buckets, Key, Made, Partial, spend};
 use super::spec::{Agg, Aggs, Kind, PipeKind};
 use crate::request::SearchRequest;
 use crate::result::{Hit, Key as SortKey, Winner};
@@ -130,20 +132,64 @@ pub fn all(aggs: &Aggs, bucket: &Bucket, meter: &Meter<'_>) -> Fields {
         if meter.is_over() {
             return fields;
         }
-        let meta = agg.meta.as_ref().map_or(0, json::Value::held_bytes);
-        meter.takes(size_of::<(Name, Out)>() + agg.name.len() + meta);
-        let (kind, inner) = one(agg, partial, meter);
-        let mut object = Fields::with_capacity(inner.len() + 1);
-        if let Some(meta) = &agg.meta {
-            object.push((plain("meta"), Out::Json(meta.clone())));
-        }
-        object.extend(inner);
-        fields.push((Name::Typed(kind, agg.name.clone()), Out::Object(object)));
+        let shown = one(agg, partial, meter);
+        push(agg, shown, meter, &mut fields);
     }
+    pipes(aggs, bucket, meter, &mut fields);
+    fields
+}
+
+/// As [`all`], with a `pause` behind each bucket of the outermost aggregations: others may have the core there.
+pub async fn all_in_steps(
+    aggs: &Aggs,
+    bucket: &Bucket,
+    meter: &Meter<'_>,
+    pause: &impl AsyncFn(),
+) -> Fields {
+    let mut fields = Fields::with_capacity(aggs.aggs.len() + aggs.pipes.len());
+    for (agg, partial) in aggs.aggs.iter().zip(&bucket.subs) {
+        if meter.is_over() {
+            return fields;
+        }
+        let shown = match partial {
+            Partial::Buckets(buckets) => {
+                let mut showing = Showing::begin(agg, buckets);
+                for place in 0..buckets.list.len() {
+                    if meter.is_over() {
+                        break;
+                    }
+                    showing.bucket(place, meter);
+                    pause().await;
+                }
+                showing.end()
+            }
+            partial => one(agg, partial, meter),
+        };
+        push(agg, shown, meter, &mut fields);
+        pause().await;
+    }
+    pipes(aggs, bucket, meter, &mut fields);
+    fields
+}
+
+/// Adds what is shown of an aggregation.
+fn push(agg: &Agg, (kind, inner): (&'static str, Fields), meter: &Meter<'_>, fields: &mut Fields) {
+    let meta = agg.meta.as_ref().map_or(0, json::Value::held_bytes);
+    meter.takes(size_of::<(Name, Out)>() + agg.name.len() + meta);
+    let mut object = Fields::with_capacity(inner.len() + 1);
+    if let Some(meta) = &agg.meta {
+        object.push((plain("meta"), Out::Json(meta.clone())));
+    }
+    object.extend(inner);
+    fields.push((Name::Typed(kind, agg.name.clone()), Out::Object(object)));
+}
+
+/// Adds what pipelines made.
+fn pipes(aggs: &Aggs, bucket: &Bucket, meter: &Meter<'_>, fields: &mut Fields) {
     for (pipe, made) in aggs.pipes.iter().zip(&bucket.pipes) {
         let Some(made) = made else { continue };
         if meter.is_over() {
-            return fields;
+            return;
         }
         let mut object = Fields::new();
         if let Some(meta) = &pipe.meta {
@@ -153,7 +199,6 @@ pub fn all(aggs: &Aggs, bucket: &Bucket, meter: &Meter<'_>) -> Fields {
         meter.made(&object);
         fields.push((Name::Typed(kind, pipe.name.clone()), Out::Object(object)));
     }
-    fields
 }
 
 fn made(kind: &PipeKind, made: &Made, out: &mut Fields) -> &'static str {
@@ -264,7 +309,16 @@ fn one(agg: &Agg, partial: &Partial, meter: &Meter<'_>) -> (&'static str, Fields
             out.extend(all(&agg.subs, bucket, meter));
             return (kind, out);
         }
-        (_, Partial::Buckets(buckets)) => return (of_buckets(agg, buckets, meter, &mut out), out),
+        (_, Partial::Buckets(buckets)) => {
+            let mut showing = Showing::begin(agg, buckets);
+            for place in 0..buckets.list.len() {
+                if meter.is_over() {
+                    break;
+                }
+                showing.bucket(place, meter);
+            }
+            return showing.end();
+        }
         _ => {}
     }
     meter.made(&out);
@@ -377,219 +431,5 @@ pub fn key_text(agg: &Agg, buckets: &Buckets, bucket: &Bucket, place: usize) -> 
         (_, Key::Double(value)) => format.double(*value),
         (_, Key::Long(value)) => format.long(*value),
         (_, key) => out_text(&key_shown(key, &format)),
-    }
-}
-
-/// Shows buckets; gives their type.
-fn of_buckets(agg: &Agg, buckets: &Buckets, meter: &Meter<'_>, out: &mut Fields) -> &'static str {
-    let format = buckets.formats.first().cloned().unwrap_or_default();
-    let kind = match (&agg.kind, buckets.kind) {
-        (Kind::Terms(_), KeyKind::Unmapped) => "umterms",
-        (Kind::Terms(_), KeyKind::Bytes) => "sterms",
-        (Kind::Terms(_), KeyKind::Double) => "dterms",
-        (Kind::Terms(_), _) => "lterms",
-        (Kind::RareTerms(_), KeyKind::Unmapped) => "umrareterms",
-        (Kind::RareTerms(_), KeyKind::Bytes) => "srareterms",
-        (Kind::RareTerms(_), _) => "lrareterms",
-        (Kind::Significant(_), KeyKind::Unmapped) => "umsigterms",
-        (Kind::Significant(_), KeyKind::Bytes) => "sigsterms",
-        (Kind::Significant(_), _) => "siglterms",
-        (kind, _) => kind.type_name(),
-    };
-    let mut keyed = false;
-    match &agg.kind {
-        Kind::Terms(_) | Kind::MultiTerms(_) => {
-            out.push((plain("doc_count_error_upper_bound"), Out::Long(buckets.error)));
-            out.push((plain("sum_other_doc_count"), Out::Unsigned(buckets.other)));
-        }
-        Kind::Significant(_) => {
-            out.push((plain("doc_count"), Out::Unsigned(buckets.totals.0)));
-            out.push((plain("bg_count"), Out::Unsigned(buckets.totals.1)));
-        }
-        Kind::Composite(composite) => {
-            if let Some(after) = &buckets.after {
-                out.push((plain("after_key"), composite_key(composite, buckets, after)));
-            }
-        }
-        Kind::Histogram(histogram) => keyed = histogram.keyed,
-        Kind::DateHistogram(histogram) => keyed = histogram.keyed,
-        Kind::Range(range) => keyed = range.keyed,
-        Kind::IpRange(range) => keyed = range.keyed,
-        Kind::IpPrefix(prefix) => keyed = prefix.keyed,
-        Kind::GeoDistance(distance) => keyed = distance.keyed,
-        Kind::Filters(filters) => keyed = filters.keyed,
-        _ => {}
-    }
-    let mut list = Vec::with_capacity(buckets.list.len());
-    let mut object = Fields::new();
-    for (place, bucket) in buckets.list.iter().enumerate() {
-        if meter.is_over() {
-            break;
-        }
-        let mut fields = Fields::new();
-        one_bucket(agg, buckets, bucket, &format, keyed, &mut fields);
-        meter.made(&fields);
-        fields.extend(all(&agg.subs, bucket, meter));
-        if keyed {
-            let key = key_text(agg, buckets, bucket, place);
-            meter.takes(size_of::<(Name, Out)>() + key.len());
-            object.push((named(key), Out::Object(fields)));
-        } else {
-            list.push(Out::Object(fields));
-        }
-    }
-    let shown = if keyed { Out::Object(object) } else { Out::List(list) };
-    out.push((plain("buckets"), shown));
-    if let (Kind::AutoDateHistogram(_), Some(Key::Bytes(name))) = (&agg.kind, &buckets.after) {
-        let name = String::from_utf8_lossy(name).into_owned();
-        out.push((plain("interval"), Out::Text(name)));
-    }
-    kind
-}
-
-fn composite_key(composite: &super::spec::Composite, buckets: &Buckets, key: &Key) -> Out {
-    let Key::List(parts) = key else { return Out::Null };
-    let parts = composite.sources.iter().zip(parts.iter()).enumerate();
-    let parts = parts.map(|(at, (source, part))| {
-        let format = buckets.formats.get(at).cloned().unwrap_or_default();
-        (named(source.name.clone()), key_shown(part, &format))
-    });
-    Out::Object(parts.collect())
-}
-
-fn one_bucket(
-    agg: &Agg,
-    buckets: &Buckets,
-    bucket: &Bucket,
-    format: &Format,
-    keyed: bool,
-    out: &mut Fields,
-) {
-    let count = (plain("doc_count"), Out::Unsigned(bucket.count));
-    match &agg.kind {
-        Kind::Filters(filters) => {
-            if filters.named && !keyed {
-                let name = key_text(agg, buckets, bucket, 0);
-                out.push((plain("key"), Out::Text(name)));
-            }
-            out.push(count);
-        }
-        Kind::Adjacency { .. } => {
-            out.push((plain("key"), Out::Text(key_text(agg, buckets, bucket, 0))));
-            out.push(count);
-        }
-        Kind::Range(_) | Kind::GeoDistance(_) => {
-            if !keyed {
-                out.push((plain("key"), Out::Text(key_text(agg, buckets, bucket, 0))));
-            }
-            let place = bucket.key.number().unwrap_or(0.0) as usize;
-            if let Some((_, from, to)) = buckets.ranges.get(place) {
-                for (name, end) in [("from", *from), ("to", *to)] {
-                    if end.is_finite() {
-                        out.push((plain(name), Out::Double(end)));
-                        if !format.is_raw() {
-                            let text = Out::Text(format.double(end));
-                            out.push((named(format!("{name}_as_string")), text));
-                        }
-                    }
-                }
-            }
-            out.push(count);
-        }
-        Kind::IpRange(range) => {
-            if !keyed {
-                out.push((plain("key"), Out::Text(key_text(agg, buckets, bucket, 0))));
-            }
-            let place = bucket.key.number().unwrap_or(0.0) as usize;
-            if let Some(one) = range.ranges.get(place) {
-                for (name, end) in [("from", one.from), ("to", one.to)] {
-                    if let Some(end) = end {
-                        out.push((plain(name), Out::Text(ip_text(&end))));
-                    }
-                }
-            }
-            out.push(count);
-        }
-        Kind::IpPrefix(prefix) => {
-            let mut text = key_text(agg, buckets, bucket, 0);
-            if prefix.append_length {
-                text.push_str(&format!("/{}", prefix.length));
-            }
-            if !keyed {
-                out.push((plain("key"), Out::Text(text)));
-            }
-            out.push((plain("is_ipv6"), Out::Bool(prefix.is_ipv6)));
-            out.push(count);
-            out.push((plain("prefix_length"), Out::Long(i64::from(prefix.length))));
-            if !prefix.is_ipv6 {
-                let bits = u32::from(prefix.length);
-                let mask = if bits == 0 { 0 } else { u32::MAX << (32 - bits) };
-                let text = std::net::Ipv4Addr::from(mask).to_string();
-                out.push((plain("netmask"), Out::Text(text)));
-            }
-        }
-        Kind::GeoGrid(_) => {
-            out.push((plain("key"), Out::Text(key_text(agg, buckets, bucket, 0))));
-            out.push(count);
-        }
-        Kind::Composite(composite) => {
-            out.push((plain("key"), composite_key(composite, buckets, &bucket.key)));
-            out.push(count);
-        }
-        Kind::MultiTerms(terms) => {
-            if let Key::List(parts) = &bucket.key {
-                let parts = parts.iter().enumerate().map(|(at, part)| {
-                    let format = buckets.formats.get(at).cloned().unwrap_or_default();
-                    key_shown(part, &format)
-                });
-                out.push((plain("key"), Out::List(parts.collect())));
-            }
-            let text = key_text(agg, buckets, bucket, 0);
-            out.push((plain("key_as_string"), Out::Text(text)));
-            out.push(count);
-            if terms.show_error {
-                out.push((plain("doc_count_error_upper_bound"), Out::Long(bucket.error)));
-            }
-        }
-        Kind::VariableWidth { .. } => {
-            for (name, value) in [
-                ("min", bucket.extra.0),
-                ("key", bucket.key.number().unwrap_or(f64::NAN)),
-                ("max", bucket.extra.1),
-            ] {
-                shown(name, value, format, out);
-            }
-            out.push(count);
-        }
-        kind => {
-            let dates = matches!(kind, Kind::DateHistogram(_) | Kind::AutoDateHistogram(_));
-            let (key, text) = match &bucket.key {
-                Key::Long(value) => (Out::Long(*value), format.long(*value)),
-                Key::Unsigned(value) => (Out::Unsigned(*value), value.to_string()),
-                Key::Double(value) => (Out::Double(*value), format.double(*value)),
-                Key::Bytes(bytes) => (term(bytes, format), String::new()),
-                Key::Null | Key::List(_) => (Out::Null, String::new()),
-            };
-            let text = (!format.is_raw() && !matches!(bucket.key, Key::Bytes(_)))
-                .then_some((plain("key_as_string"), Out::Text(text)));
-            if dates {
-                out.extend(text);
-                out.push((plain("key"), key));
-            } else {
-                out.push((plain("key"), key));
-                out.extend(text);
-            }
-            out.push(count);
-            match kind {
-                Kind::Terms(terms) if terms.show_error => {
-                    out.push((plain("doc_count_error_upper_bound"), Out::Long(bucket.error)));
-                }
-                Kind::Significant(_) => {
-                    out.push((plain("score"), Out::Double(bucket.extra.0)));
-                    out.push((plain("bg_count"), Out::Unsigned(bucket.background)));
-                }
-                _ => {}
-            }
-        }
     }
 }
