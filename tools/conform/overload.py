@@ -6,7 +6,8 @@
     python3 tools/conform/overload.py --brief       # 20 seconds: memory, statuses and counts alone
 
 The server runs on one processor (--cores 1), this client on another. In turn: the peak of the flooding
-caller (closed loop, beside the quiet one, whose work is there in the flood, too), a quiet caller alone, both at once (open loop, --times the peak), alone again; then the quiet
+caller (closed loop, beside the quiet one, whose work is there in the flood, too), a quiet caller alone, both at once (open loop, --times the peak), in
+five parts, the peak and the quiet caller alone looked at behind each; then the quiet
 caller by turns alone and beside 2,000 connections that never finish a request; bodies and requests made to take
 memory. The full run begins and ends with an empty loop on both processors: what that stands still for is the machine's.
 The peak and "alone" are what was measured on both sides of what is compared with them. At each moment the
@@ -479,12 +480,12 @@ class Run:
         peak, tally = await peak_now()
         self.row("peak of the flooding caller, 32 connections, beside the quiet one", f"{peak:,.0f}/s ({tally})")
 
-        calm = await calm_caller(place, keys["quiet"], rate, alone)
-        self.row("the quiet caller alone", f"p50 {calm.percentile(0.5, 200, 201):.2f} ms, p99 {calm.percentile(0.99, 200, 201):.2f} ms ({calm})")
-
-        # The flood's own index grows meanwhile, and merges what came: the peak is looked at in between, too.
+        # The flood's own index grows meanwhile, and merges what came, and a machine is not the same for ten minutes: the
+        # peak, and the quiet caller alone, are looked at in between, too.
         parts = 1 if brief or options.minutes < 5 else 5
         noise, other, lag, peaks = Tally(), Tally(), 0, [peak]
+        calm = await calm_caller(place, keys["quiet"], rate, alone)
+        calms = [calm.percentile(0.99, 200, 201)]
         for _ in range(parts):
             more, calmer, behind = await asyncio.gather(
                 open_loop(place, next_flood, peak * options.times, flooded / parts, 2_000),
@@ -496,6 +497,16 @@ class Run:
             lag = max(lag, behind)
             grown, tally = await peak_now()
             peaks.append(grown)
+            # What the flood left to do (merges, flushes) is none of the quiet caller's work.
+            for _ in range(0 if brief else 60):
+                _, _, stats = server.request("GET", "/_stats/merge,docs")
+                if stats["_all"]["total"]["merges"]["current"] == 0:
+                    break
+                await asyncio.sleep(1)
+            after = await calm_caller(place, keys["quiet"], rate, alone)
+            calms.append(after.percentile(0.99, 200, 201))
+            calm.take_in(after)
+        self.row("the quiet caller alone, before the flood and after each part of it", f"p99 {', '.join(f'{at:.2f}' for at in calms)} ms ({calm})")
         self.row("its peak in between and after it", f"{', '.join(f'{at:,.0f}/s' for at in peaks[1:])} ({tally} at last)")
         # Of each part the mean of the peak before it and after it.
         good, peak = noise.good / flooded, (sum(peaks) - (peaks[0] + peaks[-1]) / 2) / parts
@@ -511,15 +522,6 @@ class Run:
             strange = set(tally.times) - ALLOWED
             self.row("statuses beyond those told", ", ".join(map(str, strange)) or "none", "none", not strange)
 
-        # What the flood left to do (merges, flushes) is none of the quiet caller's work.
-        for _ in range(0 if brief else 60):
-            _, _, stats = server.request("GET", "/_stats/merge,docs")
-            if stats["_all"]["total"]["merges"]["current"] == 0:
-                break
-            await asyncio.sleep(1)
-        after = await calm_caller(place, keys["quiet"], rate, alone)
-        self.row("the quiet caller alone after it", f"p50 {after.percentile(0.5, 200, 201):.2f} ms, p99 {after.percentile(0.99, 200, 201):.2f} ms ({after})")
-        calm.take_in(after)
         self.beside("the quiet caller beside the flood", calm, other, 1.5)
         self.row("the quiet caller by kind, p50 and p99 in ms", f"alone: {calm.by_kind()}; beside the flood: {other.by_kind()}")
 
