@@ -528,7 +528,7 @@ mod tests {
         ]
     }
 
-    /// Names that stand again were looked up again, and compared with all before them: 16,000 of `*` held a core for seconds.
+    /// Names that stand again were looked up again, and compared with all before them.
     #[test]
     fn names_that_stand_again_are_looked_up_once() {
         let table =
