@@ -74,7 +74,7 @@ def ran_ms(stretch, gaps):
 
 
 def told(log, samples):
-    """The longest stretch without standstills in ms, and a sentence."""
+    """The longest stretch without standstills in ms, how many were looked at, and a sentence."""
     times, gaps = samples
     found = [stretch for stretch in stretches(log) if times[0] < stretch[0] < times[-1]]
     ran = [(ran_ms(stretch, gaps), *stretch[1:]) for stretch in found]
@@ -86,4 +86,4 @@ def told(log, samples):
         f"of {len(found)} above {LONG_MS:g} ms of processor time the processor ran {longest:.2f} ms at most; it stood still "
         f"{len(gaps)} times for more than {2_000 / HZ:g} ms, {max((b - a for a, b in gaps), default=0) * 1e3:.1f} ms at most, {still:.1f} s in all"
     )
-    return longest, sentence + "".join(f"; {one}" for one in long)
+    return longest, len(found), sentence + "".join(f"; {one}" for one in long)
