@@ -220,7 +220,7 @@ fn who_makes_many_small_pieces_is_told_when_only_what_is_kept_for_them_is_left()
     assert!(lease.leaves_small());
 }
 
-/// Thirteen of 128 MiB lay spare at the cores, and one request of fifty for 10 KB was refused at the other one.
+/// Thirteen of 128 MiB lay spare at the cores, and requests for 10 KB were refused.
 #[test]
 fn a_small_piece_is_found_where_it_lies_spare() {
     let budget = Budget::new(64 * MIB);
