@@ -1,8 +1,8 @@
-"""What a store must still hold after its process or its machine has gone: for `kill` and `powercut`.
+"""What a store must still hold after its process, its machine or its room has gone: for `kill`, `powercut`, `fulldisk`.
 
 Several writers send `_bulk` requests (index, create and delete over a common set of ids) and note
-what each item was answered, while somebody refreshes, flushes and merges. After the node is back,
-`Facts.check` asks for everything:
+what each item was answered, while somebody refreshes, flushes and merges. When the node is back, or
+they were told to end, `Facts.check` asks for everything:
 
 1. every acknowledged write is there, with its version and sequence number, unless a later one of
    the same id took its place;
@@ -53,19 +53,19 @@ class Wire:
 
 
 class Writer(threading.Thread):
-    """Sends bulk requests until the connection breaks; each writer owns its ids (id mod writers)."""
+    """Sends bulk requests until the connection breaks or it is over; each writer owns its ids (id mod writers)."""
 
     def __init__(self, server, facts, number, writers, seed, batch):
         super().__init__(daemon=True)
         self.server, self.number, self.writers, self.batch = server, number, writers, batch
         self.random = random.Random(seed)
-        self.facts = facts.by_id
+        self.facts, self.filler_bytes, self.over = facts.by_id, facts.filler_bytes, facts.over
         self.error = None
 
     def run(self):
         try:
             wire = Wire(self.server)
-            while True:
+            while not self.over.is_set():
                 self.send(wire)
         except (OSError, http.client.HTTPException):
             return
@@ -80,7 +80,10 @@ class Writer(threading.Thread):
             stamp = self.random.getrandbits(48)
             lines.append(json.dumps({kind: {"_index": INDEX, "_id": str(doc_id)}}))
             if kind != "delete":
-                lines.append(json.dumps({"stamp": stamp, "writer": self.number, "text": f"stamp {stamp}"}))
+                doc = {"stamp": stamp, "writer": self.number, "text": f"stamp {stamp}"}
+                if self.filler_bytes:
+                    doc["filler"] = self.random.randbytes(self.filler_bytes // 2).hex()
+                lines.append(json.dumps(doc))
             sent.append((doc_id, kind, stamp))
         for doc_id, kind, stamp in sent:
             self.facts[doc_id]["open"].append((kind, stamp))
@@ -104,16 +107,16 @@ class Writer(threading.Thread):
 
 
 class Keeper(threading.Thread):
-    """Refreshes, flushes and merges at random until the connection breaks."""
+    """Refreshes, flushes and merges at random until the connection breaks or it is over."""
 
-    def __init__(self, server, seed):
+    def __init__(self, server, seed, over):
         super().__init__(daemon=True)
-        self.server, self.random, self.error = server, random.Random(seed), None
+        self.server, self.random, self.over, self.error = server, random.Random(seed), over, None
 
     def run(self):
         try:
             wire = Wire(self.server)
-            while True:
+            while not self.over.is_set():
                 time.sleep(self.random.uniform(0.02, 0.3))
                 what = self.random.choice(["_refresh", "_refresh", "_flush", "_forcemerge?max_num_segments=1"])
                 wire.ask("POST", f"/{INDEX}/{what}")
@@ -122,9 +125,12 @@ class Keeper(threading.Thread):
 
 
 class Facts:
-    """What was sent and what was answered."""
+    """What was sent and what was answered; each document takes so many bytes more."""
 
-    def __init__(self, ids):
+    def __init__(self, ids, filler_bytes=0):
+        self.filler_bytes = filler_bytes
+        # Tells those that write to end.
+        self.over = threading.Event()
         self.by_id = {doc_id: {"acked": [], "open": []} for doc_id in range(ids)}
         self.history = {}
         self.acknowledged = 0
@@ -132,14 +138,20 @@ class Facts:
         self.shard_of = {}
 
     def load(self, server, chance, writers, batch):
-        """Threads that write, all begun; each ends when its connection breaks."""
+        """Threads that write, all begun; each ends when its connection breaks, or when told (`end`)."""
+        self.over.clear()
         threads = [
             Writer(server, self, number, writers, chance.getrandbits(32), batch) for number in range(writers)
         ]
-        threads.append(Keeper(server, chance.getrandbits(32)))
+        threads.append(Keeper(server, chance.getrandbits(32), self.over))
         for thread in threads:
             thread.start()
         return threads
+
+    def end(self, threads):
+        """Tells them to end, and waits for them."""
+        self.over.set()
+        self.join(threads)
 
     @staticmethod
     def join(threads):
@@ -218,8 +230,11 @@ class Facts:
         fact["open"] = []
 
 
-def prepare(server):
+def prepare(server, **settings):
     """Makes the index: two shards, so that both cores have one."""
-    body = {"settings": {"number_of_shards": 2}, "mappings": {"properties": {"stamp": {"type": "long"}}}}
+    # Random digits that nothing is made of but room.
+    filler = {"type": "keyword", "index": False, "doc_values": False}
+    properties = {"stamp": {"type": "long"}, "filler": filler}
+    body = {"settings": {"number_of_shards": 2, **settings}, "mappings": {"properties": properties}}
     status, _, answer = server.request("PUT", f"/{INDEX}", body)
     assert status == 200, answer
