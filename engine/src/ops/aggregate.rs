@@ -153,7 +153,10 @@ fn spend(left: &mut usize, work: usize) -> bool {
     rest.is_some()
 }
 
-/// Puts together what the slices of each shard found.
+/// What is shown, and its memory.
+type Reduced = (Option<Answer>, Option<Taken>);
+
+/// Puts together what the slices of each shard found, as long as somebody wants it.
 fn reduce_all(
     aggs: &Aggs,
     shards: Vec<(u32, Arc<Plan>, Vec<Partials>)>,
@@ -164,17 +167,6 @@ fn reduce_all(
     for (at, plan, slices) in shards {
         reducer.shard(at, &plan, slices)?;
     }
-    finish(reducer, (most, lease), is_wanted)
-}
-
-/// What is shown, and its memory.
-type Reduced = (Option<Answer>, Option<Taken>);
-
-fn finish(
-    reducer: Reducer<'_>,
-    (most, lease): (usize, &Lease),
-    is_wanted: impl Fn() -> bool,
-) -> search::Result<Reduced> {
     let mut taken = None;
     let mut pay = |bytes| is_wanted() && lease.add(&mut taken, bytes);
     let answer = reducer.finish_within(most, &mut pay)?;

@@ -73,7 +73,8 @@ fn run_in_order(
     Ok(())
 }
 
-/// Pipelines with their places, those that others read first.
+/// Pipelines with their places, those that others read first: at each step the first of those that wait for none that is
+/// left.
 fn in_order(aggs: &Aggs) -> Vec<(usize, &Pipe)> {
     let pipes = &aggs.pipes;
     let mut places: Map<&str, Vec<usize>> = Map::default();
@@ -579,3 +580,6 @@ fn name_of(agg: &Agg, buckets: &Buckets, bucket: &Bucket, place: usize) -> Strin
         _ => key_text(agg, buckets, bucket, place),
     }
 }
+
+#[cfg(test)]
+mod tests;
