@@ -1,6 +1,7 @@
 //! Tasks on this core, and work that leaves it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::Result;
 use crate::sync::{Mutex, lock};
@@ -35,6 +36,11 @@ pub trait Spawn: Clone + 'static {
 
     /// Lets other tasks of this core run, where this one has run for long enough (200 µs).
     async fn yield_if_needed(&self);
+
+    /// As [`Spawn::yield_if_needed`], where this one has run for `_most`.
+    async fn yield_after(&self, _most: Duration) {
+        self.yield_if_needed().await;
+    }
 
     /// As [`Spawn::yield_if_needed`], in a loop whose rounds take some ten microseconds at most: only
     /// each of a few rounds asks what time it is. `at` counts them.

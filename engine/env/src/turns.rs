@@ -104,6 +104,20 @@ pub struct Load {
     pub lanes: usize,
 }
 
+/// A task of a light lane that goes on by itself has the core for so long before what is nobody's turn is done there.
+/// Beside a flood a search of seven steps waited seven times for a piece of that, up to half a millisecond each.
+const LIGHT_STRETCH: Duration = Duration::from_micros(500);
+
+/// What comes between a turn and the next.
+enum After {
+    /// Its lane is a light one among others, and what the task asked of others should go on.
+    Steps,
+    /// Its lane is such a one, and the task waits for nothing.
+    Goes,
+    /// Whatever is due.
+    Others,
+}
+
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// The turns of one core; clones share them.
@@ -422,13 +436,11 @@ impl<E: Env> Inner<E> {
                 state.next(now)
             };
             match next {
-                Next::Poll(at) => {
-                    if self.poll(at) {
-                        self.env.spawn().give_way().await;
-                    } else {
-                        self.env.spawn().yield_if_needed().await;
-                    }
-                }
+                Next::Poll(at) => match self.poll(at) {
+                    After::Steps => self.env.spawn().give_way().await,
+                    After::Goes => self.env.spawn().yield_after(LIGHT_STRETCH).await,
+                    After::Others => self.env.spawn().yield_if_needed().await,
+                },
                 Next::Sleep => self.sleep().await,
                 Next::End => return,
             }
@@ -452,22 +464,21 @@ impl<E: Env> Inner<E> {
         }
     }
 
-    /// Polls a task. True where what it asked of others should go on before the next turn: its lane
-    /// is a light one among others.
-    fn poll(&self, at: usize) -> bool {
+    /// Polls a task.
+    fn poll(&self, at: usize) -> After {
         let (lane, task, waker) = {
             let mut state = self.state.borrow_mut();
             let slot = &mut state.slots[at];
             (slot.lane, slot.task.take(), Arc::clone(&slot.waker))
         };
-        let Some(mut task) = task else { return false };
+        let Some(mut task) = task else { return After::Others };
         waker.rearm();
         let before = self.current.replace(lane);
         let place = self.place.replace(Some(at));
         let begun = self.env.clock().monotonic();
-        let waker = Waker::from(waker);
+        let polls = Waker::from(Arc::clone(&waker));
         self.env.spawn().set_within(true);
-        let polled = task.as_mut().poll(&mut Context::from_waker(&waker));
+        let polled = task.as_mut().poll(&mut Context::from_waker(&polls));
         self.env.spawn().set_within(false);
         let ended = self.env.clock().monotonic();
         self.current.set(before);
@@ -487,11 +498,17 @@ impl<E: Env> Inner<E> {
             state.grow_up(at);
             state.lane(lane, ended).running -= 1;
         }
+        let goes_on = task.is_some();
         state.slots[at].task = task;
         state.slots[at].used += ended.saturating_sub(begun);
         state.charge(lane, ended, ended.saturating_sub(begun));
         state.line_up(lane, ended);
-        !state.line.is_empty() && state.lane(lane, ended).is_light()
+        match state.line.is_empty() || !state.lane(lane, ended).is_light() {
+            true => After::Others,
+            // One that has ended leaves its answer to others.
+            false if goes_on && waker.is_woken.load(Ordering::Acquire) => After::Goes,
+            false => After::Steps,
+        }
     }
 
     /// Until something is woken or put in, or a lane may begin another.

@@ -303,11 +303,15 @@ impl Spawn for RuntimeSpawn {
     }
 
     async fn yield_if_needed(&self) {
+        self.yield_after(STRETCH_MAX).await;
+    }
+
+    async fn yield_after(&self, most: Duration) {
         // While another gives way it looks at the rings: what has come there is no reason to stop here.
         let is_asked = || !self.giving.get() && glommio::executor().need_preempt();
         // An executor that was idle has looked at its rings, and nobody waits.
         let since = self.yielded.get().max(self.watch.looked());
-        if !is_asked() && since.elapsed() < STRETCH_MAX {
+        if !is_asked() && since.elapsed() < most {
             return;
         }
         if self.within.get() {

@@ -177,6 +177,31 @@ fn of_short_tasks_the_first_ends_first() {
     assert_eq!(running.borrow().1, 1, "nothing is held by several that one alone needs now");
 }
 
+/// Who yields is asked for nothing; who gives way lets all others of the core run first ([`Spawn::give_way`]), and only
+/// yields are counted.
+#[test]
+fn a_light_task_that_goes_on_does_not_give_way_at_each_step() {
+    let sim = Rc::new(Sim::new(31));
+    let (env, seen) = (sim.env(), Rc::<RefCell<Vec<u64>>>::default());
+    let turns = Turns::new(env.clone(), 100);
+    let busy = Rc::clone(&sim);
+    turns.run(MANY, async move { compute(&busy, 200).await });
+    sim.run(async {
+        env.clock().sleep(Duration::from_millis(50)).await;
+        let light = (Rc::clone(&sim), Rc::clone(&seen));
+        turns.run(FEW, async move {
+            for _ in 0..5 {
+                light.1.borrow_mut().push(light.0.yields());
+                step().await;
+            }
+        });
+        settled(&env, &turns).await;
+    });
+    let seen = seen.borrow();
+    let yielded = seen.windows(2).filter(|pair| pair[0] < pair[1]).count();
+    assert_eq!((seen.len(), yielded), (5, 4), "{seen:?}");
+}
+
 #[test]
 fn a_long_task_holds_up_no_short_one_of_its_lane() {
     let sim = Rc::new(Sim::new(17));

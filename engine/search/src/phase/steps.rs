@@ -9,7 +9,7 @@ use super::{Progress, Slice};
 use crate::iter::Turn;
 
 /// A step of hits ends after the window or piece in which this is over.
-const STEP_MAX: Duration = Duration::from_micros(500);
+const STEP_MAX: Duration = Duration::from_micros(250);
 
 impl Slice {
     /// Goes on for about `work` documents.
