@@ -105,14 +105,15 @@ pub struct Load {
 }
 
 /// A task of a light lane that goes on by itself has the core for so long before what is nobody's turn is done there.
-/// Beside a flood a search of seven steps waited seven times for a piece of that, up to half a millisecond each.
+/// Beside a flood, or thousands of connections that send a byte now and then, a search of seven steps waited seven
+/// times for pieces of that, up to half a millisecond each.
 const LIGHT_STRETCH: Duration = Duration::from_micros(500);
 
 /// What comes between a turn and the next.
 enum After {
     /// Its lane is a light one among others, and what the task asked of others should go on.
     Steps,
-    /// Its lane is such a one, and the task waits for nothing.
+    /// Its lane is a light one, and the task waits for nothing.
     Goes,
     /// Whatever is due.
     Others,
@@ -503,11 +504,12 @@ impl<E: Env> Inner<E> {
         state.slots[at].used += ended.saturating_sub(begun);
         state.charge(lane, ended, ended.saturating_sub(begun));
         state.line_up(lane, ended);
-        match state.line.is_empty() || !state.lane(lane, ended).is_light() {
-            true => After::Others,
+        match state.lane(lane, ended).is_light() {
+            false => After::Others,
             // One that has ended leaves its answer to others.
-            false if goes_on && waker.is_woken.load(Ordering::Acquire) => After::Goes,
-            false => After::Steps,
+            true if goes_on && waker.is_woken.load(Ordering::Acquire) => After::Goes,
+            true if state.line.is_empty() => After::Others,
+            true => After::Steps,
         }
     }
 
