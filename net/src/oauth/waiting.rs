@@ -1,5 +1,5 @@
-//! Who asked for what waits: requests that wait for a person are bounded in number, and one more than there may be
-//! ends the oldest of those who have most.
+//! Who asked for what waits: requests that wait for a person are bounded in number and in memory, and one more than
+//! there may be ends the oldest of those who have most. One that takes much counts as many.
 //!
 //! Anybody may begin a request, and there is no knowing what comes of it; so a bound alone would let one who begins
 //! many end those of everybody. Counted are networks that one may own (a /24, a /48); of the network that has most
@@ -28,6 +28,26 @@ const LEARN_EVERY_MS: u64 = 1_000;
 /// What was not kept so long after it came, in milliseconds, never will be.
 const ON_ITS_WAY_MS: u64 = 60_000;
 
+/// Bytes of memory in each place that a request takes: ten thousand places are ten megabytes.
+const PLACE_BYTES: usize = 1024;
+
+/// One takes this part of all places at most: a few wide ones leave others where they are.
+const MOST_PART: usize = 16;
+
+/// Places of `most` that a request takes: one for what each has, and for what it brings as the state keeps it.
+fn places_of(pending: &Pending, most: usize) -> usize {
+    let texts = |texts: &[String]| texts.iter().map(|text| TEXT_BYTES + text.len()).sum::<usize>();
+    let texts = texts(&pending.scopes) + texts(&pending.resource);
+    let details: usize = pending.details.iter().map(json::Value::held_bytes).sum();
+    let others = [&pending.state, &pending.challenge, &pending.hint].into_iter().flatten();
+    let others = others.map(String::len).sum::<usize>() + pending.redirect.len();
+    let places = 1 + (texts + details + others) / PLACE_BYTES;
+    places.min(most.div_ceil(MOST_PART))
+}
+
+/// What a text takes beside its bytes.
+const TEXT_BYTES: usize = size_of::<String>() + 16;
+
 /// The network of what waits since before the start.
 const BEFORE: &str = "before the start";
 
@@ -41,18 +61,40 @@ struct One {
     of: [u64; 2],
     created: u64,
     end: u64,
+    /// Places that it takes.
+    places: usize,
     /// The state has it, as long as it waits.
     is_kept: bool,
 }
 
-/// Those of one network or place, the oldest first.
-type Members = BTreeSet<(u64, Hash)>;
+/// Those of one network or place.
+#[derive(Debug, Default)]
+struct Members {
+    /// The oldest first.
+    all: BTreeSet<(u64, Hash)>,
+    /// Places that they take.
+    places: usize,
+}
 
-/// How many there are of one, and of as many who has the oldest; the last of all goes first.
+impl Members {
+    fn insert(&mut self, id: Hash, one: &One) {
+        if self.all.insert((one.created, id)) {
+            self.places += one.places;
+        }
+    }
+
+    fn remove(&mut self, id: Hash, one: &One) {
+        if self.all.remove(&(one.created, id)) {
+            self.places -= one.places;
+        }
+    }
+}
+
+/// How many places one takes, and of as many who has the oldest; the last of all goes first.
 type Rank = (usize, Reverse<u64>);
 
 fn rank(members: &Members) -> Option<Rank> {
-    members.first().map(|(oldest, _)| (members.len(), Reverse(*oldest)))
+    members.all.first().map(|(oldest, _)| (members.places, Reverse(*oldest)))
 }
 
 /// Who has how many.
@@ -67,7 +109,7 @@ struct Shares {
 
 impl Shares {
     /// Changes the members of a network and of a place in it.
-    fn change(&mut self, [network, place]: [u64; 2], change: impl Fn(&mut Members) -> bool) {
+    fn change(&mut self, [network, place]: [u64; 2], change: impl Fn(&mut Members)) {
         let members = self.networks.entry(network).or_default();
         if let Some(rank) = rank(members) {
             self.by_network.remove(&(rank, network));
@@ -96,7 +138,8 @@ impl Shares {
             let most = (network, (usize::MAX, Reverse(0)), u64::MAX);
             self.by_place.range(least..=most).rev().map(|(network, _, place)| [*network, *place])
         });
-        let mut all = places.filter_map(|of| self.places.get(&of)).flatten();
+        let members = places.filter_map(|of| self.places.get(&of));
+        let mut all = members.flat_map(|members| &members.all);
         all.find(|(_, id)| *id != new).map(|(_, id)| *id)
     }
 }
@@ -107,6 +150,8 @@ struct Known {
     shares: Shares,
     /// Whose turn it is to be looked up.
     turns: VecDeque<Hash>,
+    /// Places that all take.
+    taken: usize,
     /// When what the state has was looked through.
     learned_ms: Option<u64>,
 }
@@ -116,12 +161,14 @@ impl Known {
         self.remove(id);
         self.all.insert(id, one);
         self.turns.push_back(id);
-        self.shares.change(one.of, |members| members.insert((one.created, id)));
+        self.taken += one.places;
+        self.shares.change(one.of, |members| members.insert(id, &one));
     }
 
     fn remove(&mut self, id: Hash) {
         if let Some(one) = self.all.remove(&id) {
-            self.shares.change(one.of, |members| members.remove(&(one.created, id)));
+            self.taken -= one.places;
+            self.shares.change(one.of, |members| members.remove(id, &one));
         }
     }
 
@@ -140,7 +187,7 @@ impl Known {
     }
 
     /// Learns what waits since before the start.
-    fn learn(&mut self, kept: &Kept, names: &RandomState) {
+    fn learn(&mut self, kept: &Kept, most: usize, names: &RandomState) {
         let before = names.hash_one(BEFORE);
         for (id, pending) in kept.iter() {
             if !self.all.contains_key(id) {
@@ -148,6 +195,7 @@ impl Known {
                     of: [before, names.hash_one(pending.browser.0)],
                     created: pending.created,
                     end: pending.end,
+                    places: places_of(pending, most),
                     is_kept: true,
                 };
                 self.insert(*id, one);
@@ -173,21 +221,21 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// One is about to wait, asked for from there, where so many may; answers those that must end before. `kept` is
+    /// One is about to wait, asked for from there, where so many places are; answers those that must end before. `kept` is
     /// what the state has.
     pub fn enter(&self, pending: &Pending, from: &From<'_>, most: usize, kept: &Kept) -> Vec<Hash> {
         let of = [self.names.hash_one(from.network), self.names.hash_one(from.of)];
-        let (created, end) = (pending.created, pending.end);
+        let (created, end, places) = (pending.created, pending.end, places_of(pending, most));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = |last: u64| created.abs_diff(last) >= LEARN_EVERY_MS;
         if kept.len() > known.all.len() && known.learned_ms.is_none_or(is_due) {
             known.learned_ms = Some(created);
-            known.learn(kept, &self.names);
+            known.learn(kept, most, &self.names);
         }
         known.look(kept, created);
-        known.insert(pending.id, One { of, created, end, is_kept: false });
+        known.insert(pending.id, One { of, created, end, places, is_kept: false });
         let mut over = Vec::new();
-        while known.all.len() > most
+        while known.taken > most
             && let Some(id) = known.shares.first(pending.id)
         {
             known.remove(id);
@@ -270,6 +318,38 @@ mod tests {
             assert!(!over.contains(&1), "a neighbour's");
         }
         assert!(kept.contains(&pending(1, 0).id) && kept.len() == 10);
+    }
+
+    /// Requests of thousands of numbers in their details were one of ten thousand each: 825 MiB of 128.
+    #[test]
+    fn what_takes_much_counts_as_many() {
+        let (waiting, mut kept) = (Waiting::default(), Kept::default());
+        let wide = |id: u16, values: u64| {
+            let numbers = (0..values).map(|it| json::Value::from(it as f64)).collect();
+            Pending {
+                details: vec![json::Value::Array(numbers)],
+                ..pending(id, u64::from(id) + 1_000)
+            }
+        };
+        let mut enter = |new: Pending, network: &str| {
+            let over = waiting.enter(&new, &From { network, of: network }, 100, &kept);
+            for id in &over {
+                kept.remove(id);
+            }
+            kept.insert(new.id, Arc::new(new.clone()));
+            waiting.entered(new.id, true);
+            over.iter().map(|id| u16::from_be_bytes([id.0[0], id.0[1]])).collect::<Vec<_>>()
+        };
+        for id in 1..=40 {
+            assert!(enter(wide(id, 0), "many").is_empty());
+        }
+        // Two kilobytes and more each: fewer of them take more than forty small ones.
+        assert!((3..7).contains(&places_of(&wide(0, 60), 100)), "{}", places_of(&wide(0, 60), 100));
+        let over: Vec<u16> = (100..130).flat_map(|id| enter(wide(id, 60), "few")).collect();
+        assert!(over.len() >= 10 && over.iter().all(|id| *id >= 100), "{over:?}");
+        // What takes all there is counts as a part of it: others stay.
+        let over = enter(wide(200, 50_000), "few");
+        assert!(over.iter().all(|id| *id >= 100), "{over:?}");
     }
 
     /// Behind the address of a company are all of its people, and one of them floods.
