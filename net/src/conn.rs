@@ -110,6 +110,10 @@ const COME: Duration = Duration::from_millis(100);
 /// What a connection's place in memory holds of its buffers, as [`CONNECTION_BYTES`] was measured.
 const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
 
+/// What a request takes that waits beside others of its connection, beyond its head: some are many on each of
+/// hundreds of connections.
+const BESIDE_BYTES: usize = 4 << 10;
+
 /// One part in so many: where less memory is free, no answers pile up.
 const SHORT_PART: usize = 4;
 
@@ -234,7 +238,11 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         if is_first {
             self.door.room.waits.runs(self.number, &self.shown);
         }
+        // What was read ahead stays as long as the answer takes.
+        let ahead_bytes = self.input.held().saturating_sub(HELD_BYTES_MIN);
+        let ahead = (ahead_bytes > 0).then(|| self.door.room.lease().take(ahead_bytes));
         self.first_ready(begun).await;
+        drop(ahead);
         if is_first {
             self.door.room.waits.has_run(self.number);
         }
@@ -307,11 +315,22 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 self.held = Some(request);
                 return Need::Answers;
             }
-            self.begin(request);
+            // The first is counted with the connection.
+            let mut memory = None;
+            if !self.row.is_empty() {
+                let bytes = BESIDE_BYTES + request.head.held_bytes();
+                memory = self.door.room.lease().take(bytes);
+                if memory.is_none() {
+                    self.held = Some(request);
+                    return Need::Answers;
+                }
+            }
+            self.begin(request, memory);
         }
     }
 
-    fn begin(&mut self, request: Request) {
+    /// Begins a request, for which so much was taken.
+    fn begin(&mut self, request: Request, memory: Option<Taken>) {
         let keep_alive = request.head.keep_alive() && !std::mem::take(&mut self.is_unread);
         // After a stop, heads that have come are still answered; the last one says so.
         let is_over = || self.door.is_stopping() && !self.more_in_flight();
@@ -326,7 +345,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let turns = &self.door.turns;
         let (row, spot) = (Rc::clone(&self.row), (manner, safe));
         if !is_refused && !turns.is_free(lane) {
-            let number = row.push(spot.0, spot.1);
+            let number = row.push(spot.0, spot.1, memory);
             let door = Rc::clone(&self.door);
             // Until its turn comes a request waits as it is: what answers it is many times as large.
             return turns.run(lane, async move {
@@ -343,7 +362,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 row.push_ready(spot.0, spot.1, reply);
             }
             Poll::Pending => {
-                let number = row.push(spot.0, spot.1);
+                let number = row.push(spot.0, spot.1, memory);
                 turns.go_on(lane, async move { row.finish(number, task.await) });
             }
         }

@@ -342,17 +342,17 @@ impl<E: Env> Inner<E> {
         let reply = audit::kept(self.security.as_ref(), (noted, lost), reply).await;
         let took = self.core.env().clock().monotonic().saturating_sub(begin);
         self.core.meter().requests[family].add(took);
-        let mut reply = self.counted(reply);
+        self.counted(reply)
+    }
+
+    /// Counts an answer by its status and size: also one to what was no whole request. Who is refused for now is told
+    /// when to ask again.
+    fn counted(&self, mut reply: Reply) -> Reply {
         let has_time =
             reply.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
         if matches!(reply.status, 429 | 503) && !has_time {
             reply.fields.push(("Retry-After", Cow::Borrowed("1")));
         }
-        reply
-    }
-
-    /// Counts an answer by its status and size: also one to what was no whole request.
-    fn counted(&self, reply: Reply) -> Reply {
         let meter = self.core.meter();
         meter.sent_bytes.add(reply.body.len() as u64);
         if let Some(answers) = meter.answers.get(usize::from(reply.status / 100).wrapping_sub(1)) {

@@ -191,6 +191,11 @@ pub fn leading_blank_lines(buffer: &[u8]) -> usize {
 const FIELDS_USUAL: usize = 48;
 
 impl Head {
+    /// The memory that it takes beside itself.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes.len() + self.fields.len() * size_of::<Span>()
+    }
+
     /// Reads a whole head, as [`Finder::find`] has measured it.
     ///
     /// # Errors

@@ -9,6 +9,8 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+use env::budget::Taken;
+
 use crate::reply::Reply;
 
 /// How an answer is to be written, known from its request.
@@ -26,6 +28,8 @@ struct Place {
     manner: Manner,
     safe: bool,
     reply: Option<Reply>,
+    /// What the request takes until its answer is there.
+    memory: Option<Taken>,
 }
 
 /// Answers owed.
@@ -77,13 +81,18 @@ impl Row {
     /// A place for an answer that is there.
     pub(crate) fn push_ready(&self, manner: Manner, safe: bool, reply: Reply) {
         self.note(&reply);
-        self.places.borrow_mut().push_back(Place { manner, safe, reply: Some(reply) });
+        self.places.borrow_mut().push_back(Place {
+            manner,
+            safe,
+            reply: Some(reply),
+            memory: None,
+        });
     }
 
-    /// A place for an answer that will come; its number.
-    pub(crate) fn push(&self, manner: Manner, safe: bool) -> u64 {
+    /// A place for an answer that will come, to a request that takes so much until then; its number.
+    pub(crate) fn push(&self, manner: Manner, safe: bool, memory: Option<Taken>) -> u64 {
         let mut places = self.places.borrow_mut();
-        places.push_back(Place { manner, safe, reply: None });
+        places.push_back(Place { manner, safe, reply: None, memory });
         self.first.get() + places.len() as u64 - 1
     }
 
@@ -95,6 +104,7 @@ impl Row {
         debug_assert!(place.reply.is_none());
         self.note(&reply);
         place.reply = Some(reply);
+        place.memory = None;
         if at == 0
             && let Some(waker) = self.waker.borrow_mut().take()
         {

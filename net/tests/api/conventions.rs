@@ -512,6 +512,7 @@ fn other_encodings_take_the_memory_that_they_need_and_tell_where_there_is_none()
         client.push(&endless).await;
         let told = client.answer("PUT", "/f/_doc/2").await;
         assert_eq!((told.status, told.field("x-opaque-id")), (429, Some("me")));
+        assert_eq!(told.field("retry-after"), Some("1"));
         assert_eq!(told.field("content-type"), Some("application/cbor"));
         assert!(!told.body.starts_with(b"{"), "{}", String::from_utf8_lossy(&told.body));
         assert!(String::from_utf8_lossy(&told.body).contains("circuit_breaking_exception"));

@@ -206,3 +206,47 @@ fn who_waits_for_others_waits_so_long_and_only_where_they_hold_enough() {
         assert!(now() - begun < ROUND, "no request holds it");
     });
 }
+
+/// 64 heads of a kilobyte that waited on each of 600 connections were counted nowhere: a node with 128 MiB had 157.
+#[test]
+fn requests_that_wait_beside_others_are_counted() {
+    // How many have come when the first begins differs.
+    let (mut beside, mut alone) = (0, 0);
+    for seed in 0..20 {
+        let place = with(seed, Limits::default(), 64 << 20);
+        let (mut one, mut other) = (place.connect(), place.connect());
+        let begun = || {
+            let seen = place.seen.borrow();
+            seen.iter().filter(|line| line.starts_with("begin /later")).count()
+        };
+        place.sim.run(async {
+            for used in [&mut one, &mut other] {
+                used.write_all(&get("/u")).await.expect("open");
+                assert_eq!(answers(used, &[Method::Get]).await.0[0].status, 200);
+            }
+            let before = taken(&place.budget);
+            one.write_all(&get("/later/20000").repeat(10)).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+            let first = begun();
+            let more = taken(&place.budget) - before;
+            assert!((first - 1) * BESIDE_BYTES <= more && more <= first * 2 * BESIDE_BYTES);
+            beside += first - 1;
+            let lease = place.budget.lease();
+            let mut held = Vec::new();
+            for bytes in [1 << 20, 64 << 10, BESIDE_BYTES, 256] {
+                held.extend(std::iter::from_fn(|| lease.take(bytes)));
+            }
+            other.write_all(&get("/later/1000").repeat(10)).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_millis(500)).await;
+            alone += begun() - first;
+            drop(held);
+            let (found, _) = answers(&mut other, &[Method::Get; 10]).await;
+            assert_eq!(found.len(), 10, "all are answered");
+            assert_eq!(answers(&mut one, &[Method::Get; 10]).await.0.len(), 10);
+            let left = taken(&place.budget);
+            assert!(left <= before, "{left} of {before}");
+        });
+    }
+    assert!(beside > 20, "{beside} waited beside others");
+    assert_eq!(alone, 20, "one at a time where there is no memory for more");
+}
