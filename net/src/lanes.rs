@@ -4,6 +4,7 @@
 //! the lane of the address. A false credential never makes a lane of its own.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hash::BuildHasher;
 
 use authz::Via;
@@ -13,13 +14,63 @@ use env::turns::Lane;
 use crate::admit::{Caller, RUN_AS};
 use crate::oauth::limit::place;
 
-/// Credentials that are remembered; beyond it all are forgotten, and learnt anew.
+/// Credentials that are remembered; beyond it the oldest is forgotten, and learnt anew.
 const KNOWN_MAX: usize = 4096;
+
+/// Of one caller so many are: a key may be written in many ways, and whoever does makes nobody else forgotten.
+const OF_ONE_MAX: usize = 16;
 
 /// Lanes of credentials that were good.
 pub struct Lanes {
     hasher: State,
-    known: RefCell<Map<u64, Lane>>,
+    known: RefCell<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    lanes: Map<u64, Lane>,
+    /// The credentials of each lane, the oldest first.
+    of_one: Map<Lane, VecDeque<u64>>,
+    /// All, the oldest first; some may be forgotten already.
+    order: VecDeque<u64>,
+}
+
+impl Known {
+    /// Remembers a credential of the lane.
+    fn learn(&mut self, credential: u64, lane: Lane) {
+        match self.lanes.get(&credential) {
+            Some(known) if *known == lane => return,
+            // It is somebody else's now.
+            Some(_) => self.forget(credential),
+            None => {}
+        }
+        if let Some(own) = self.of_one.get(&lane)
+            && own.len() >= OF_ONE_MAX
+            && let Some(oldest) = own.front().copied()
+        {
+            self.forget(oldest);
+        }
+        while self.lanes.len() >= KNOWN_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.forget(oldest);
+        }
+        if self.order.len() >= 2 * KNOWN_MAX {
+            self.order.retain(|one| self.lanes.contains_key(one));
+        }
+        self.lanes.insert(credential, lane);
+        self.of_one.entry(lane).or_default().push_back(credential);
+        self.order.push_back(credential);
+    }
+
+    fn forget(&mut self, credential: u64) {
+        let Some(lane) = self.lanes.remove(&credential) else { return };
+        let Some(own) = self.of_one.get_mut(&lane) else { return };
+        own.retain(|one| *one != credential);
+        if own.is_empty() {
+            self.of_one.remove(&lane);
+        }
+    }
 }
 
 impl Lanes {
@@ -30,7 +81,8 @@ impl Lanes {
 
     /// The lane of a request, by its head.
     pub fn of(&self, head: &http::Head, peer: &str) -> Lane {
-        let known = self.credential(head).and_then(|it| self.known.borrow().get(&it).copied());
+        let known =
+            self.credential(head).and_then(|it| self.known.borrow().lanes.get(&it).copied());
         known.unwrap_or_else(|| Lane(self.hasher.hash_one(("address", place(peer)))))
     }
 
@@ -45,11 +97,7 @@ impl Lanes {
             Via::Service(token) => self.hasher.hash_one(("service", &token.account, &token.name)),
             Via::Oauth(grant) => self.hasher.hash_one(("client", &grant.client)),
         };
-        let mut all = self.known.borrow_mut();
-        if all.len() >= KNOWN_MAX {
-            all.clear();
-        }
-        all.insert(credential, Lane(lane));
+        self.known.borrow_mut().learn(credential, Lane(lane));
     }
 
     fn credential(&self, head: &http::Head) -> Option<u64> {
@@ -65,6 +113,33 @@ mod tests {
     fn head(fields: &str) -> http::Head {
         let text = format!("GET / HTTP/1.1\r\nhost: x\r\n{fields}\r\n");
         http::Head::parse(text.as_bytes(), &http::Limits::DEFAULT).expect("a head")
+    }
+
+    /// One key, written in thousands of ways, made all others forgotten: a flood and a quiet caller shared the lane of
+    /// their address then, and the quiet one was refused.
+    #[test]
+    fn who_writes_a_key_in_many_ways_makes_nobody_forgotten() {
+        let mut known = Known::default();
+        known.learn(1, Lane(1));
+        for credential in 100..30_000 {
+            known.learn(credential, Lane(2));
+        }
+        assert_eq!(known.lanes.get(&1), Some(&Lane(1)));
+        assert_eq!(known.lanes.len(), 1 + OF_ONE_MAX);
+        assert!(known.lanes.contains_key(&29_999) && !known.lanes.contains_key(&100));
+        assert!(known.order.len() <= 2 * KNOWN_MAX, "{}", known.order.len());
+        // Of as many callers the oldest is forgotten, and no more than that.
+        for caller in 0..2 * KNOWN_MAX as u64 {
+            known.learn(50_000 + caller, Lane(50_000 + caller));
+        }
+        assert_eq!((known.lanes.len(), known.of_one.len()), (KNOWN_MAX, KNOWN_MAX));
+        assert!(!known.lanes.contains_key(&1));
+        assert!(known.lanes.contains_key(&(50_000 + KNOWN_MAX as u64)));
+        // A credential that is another's now is the other's.
+        let last = 50_000 + 2 * KNOWN_MAX as u64 - 1;
+        known.learn(last, Lane(7));
+        assert_eq!(known.lanes.get(&last), Some(&Lane(7)));
+        assert_eq!((known.lanes.len(), known.of_one.len()), (KNOWN_MAX, KNOWN_MAX));
     }
 
     #[test]
