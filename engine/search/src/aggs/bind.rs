@@ -7,6 +7,7 @@ mod histogram;
 
 use std::sync::Arc;
 
+use base::hash::Set;
 use mapping::types::zone::Zone;
 
 use super::bound::{AggScript, BoundAgg, BoundAggs, What};
@@ -206,7 +207,12 @@ impl Scope<'_, '_> {
             Kind::MatrixStats { fields, missing, mode } => {
                 let mut sources = Vec::with_capacity(fields.len());
                 let mut names = Vec::with_capacity(fields.len());
+                // One that stands twice is one, as in Elasticsearch: each has a reader, and a row.
+                let mut known = Set::default();
                 for field in fields {
+                    if !known.insert(field.as_str()) {
+                        continue;
+                    }
                     let missing = missing.iter().find(|(name, _)| name == field);
                     let values = Values {
                         field: field.clone(),

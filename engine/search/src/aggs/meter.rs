@@ -68,6 +68,11 @@ impl<'p> Meter<'p> {
     }
 }
 
+/// What a number under this name takes.
+pub fn named_bytes(name: &str) -> usize {
+    size_of::<(Name, Out)>() + ALLOCATED_BYTES + name.len()
+}
+
 /// About what these hold.
 fn bytes_of(fields: &[(Name, Out)]) -> usize {
     let each = fields.iter().map(|(name, out)| {

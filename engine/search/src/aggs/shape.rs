@@ -268,7 +268,10 @@ fn one(agg: &Agg, partial: &Partial, meter: &Meter<'_>) -> (&'static str, Fields
         (_, Partial::Matrix(matrix, fields)) => {
             out.push((plain("doc_count"), Out::Unsigned(matrix.count)));
             if matrix.count > 0 {
-                out.push((plain("fields"), matrix_fields(fields, matrix)));
+                let fields = (plain("fields"), matrix_fields(fields, matrix, meter));
+                meter.made(&out);
+                out.push(fields);
+                return (kind, out);
             }
         }
         (Kind::TTest(test), Partial::Samples(samples)) => {

@@ -2,6 +2,7 @@
 
 use super::{Fields, Out, named, number, plain, shown};
 use crate::aggs::format::Format;
+use crate::aggs::meter::{Meter, named_bytes};
 use crate::aggs::metric::digest::Digest;
 use crate::aggs::metric::matrix::Matrix;
 use crate::aggs::metric::moments::Moments;
@@ -262,10 +263,16 @@ fn in_java_order(names: &[String]) -> Vec<usize> {
     order
 }
 
-/// Moments of each field.
-pub fn matrix_fields(fields: &[String], matrix: &Matrix) -> Out {
+/// Moments of each field, each paid before it is made: it names all others twice.
+pub fn matrix_fields(fields: &[String], matrix: &Matrix, meter: &Meter<'_>) -> Out {
     let order = in_java_order(fields);
-    let list = order.iter().map(|&at| {
+    let names: usize = fields.iter().map(|name| named_bytes(name)).sum();
+    let wanted = order.iter().take_while(|_| {
+        meter.takes(2 * names);
+        meter.works(2 * fields.len());
+        !meter.is_over()
+    });
+    let list = wanted.map(|&at| {
         let name = &fields[at];
         let pairs = |of: &dyn Fn(usize) -> f64| {
             let pairs = order.iter().map(|&b| (named(fields[b].clone()), Out::Double(of(b))));
