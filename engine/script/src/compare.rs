@@ -29,7 +29,7 @@ fn equal_in(heap: &Heap, a: Value, b: Value, depth: u16) -> bool {
         (Value::Text(a, m), Value::Text(b, n)) => heap.text(a, m) == heap.text(b, n),
         (Value::Object(a), Value::Object(b)) if a == b => true,
         (Value::Object(a), Value::Object(b)) => {
-            if depth > VALUE_DEPTH_MAX {
+            if depth > VALUE_DEPTH_MAX || !heap.looks(parts_of(heap.get(a))) {
                 return false;
             }
             let lists = |a: &[Value], b: &[Value]| {
@@ -66,6 +66,15 @@ fn equal_in(heap: &Heap, a: Value, b: Value, depth: u16) -> bool {
             }
         }
         _ => false,
+    }
+}
+
+/// How many values it holds itself.
+fn parts_of(object: &Object) -> usize {
+    match object {
+        Object::List(items) | Object::Array(_, items) => items.len(),
+        Object::Map(map) | Object::Set(map) => map.len(),
+        _ => 1,
     }
 }
 
@@ -149,6 +158,7 @@ fn hash_in(heap: &Heap, value: Value, depth: u16) -> i32 {
         Value::Text(at, len) => java::hash(heap.text(at, len)),
         Value::Doc => 1,
         Value::Field(at) => at as i32,
+        Value::Object(at) if !heap.looks(parts_of(heap.get(at))) => 0,
         Value::Object(at) => match heap.get(at) {
             Object::List(items) => items.iter().fold(1i32, |hash, item| {
                 hash.wrapping_mul(31).wrapping_add(hash_in(heap, *item, depth + 1))

@@ -5,9 +5,11 @@
 //! numbers. What lies below [`Heap::freeze`]'s mark (parameters) stays between runs and may not be
 //! changed: it could then refer to what is gone.
 
+use std::cell::Cell;
+
 use crate::date::Date;
 use crate::error::Fault;
-use crate::limits::HEAP_BYTES_MAX;
+use crate::limits::{HEAP_BYTES_MAX, LOOKED_MAX};
 use crate::map::Map;
 use crate::pattern::{Matcher, Pattern};
 use crate::types::Type;
@@ -118,7 +120,9 @@ pub struct Heap {
     /// More was asked for than it may take.
     is_short: bool,
     /// Work that operations did beyond their one step, not yet reckoned.
-    work: u64,
+    work: Cell<u64>,
+    /// An operation looked at too many parts of values: what it found is of no use.
+    is_lost: Cell<bool>,
     frozen_objects: usize,
     frozen_text: usize,
     frozen_bytes: usize,
@@ -149,6 +153,7 @@ impl Heap {
             self.objects.shrink_to(KEPT_BYTES / size_of::<Object>());
         }
         self.used_bytes = self.frozen_bytes;
+        self.is_lost.set(false);
     }
 
     /// Counts bytes that a run takes.
@@ -192,13 +197,29 @@ impl Heap {
     /// Counts work that an operation does on so many bytes: a long text looked through is many steps.
     #[inline]
     pub fn spend(&mut self, bytes: usize) {
-        self.work += (bytes / 8) as u64;
+        *self.work.get_mut() += (bytes / 8) as u64;
+    }
+
+    /// A comparison, or a hash code, looks at a value with so many parts: false where those of one operation are too
+    /// many. Lists may hold each other twice, and sixty of them are a value without end.
+    pub(crate) fn looks(&self, parts: usize) -> bool {
+        let work = self.work.get().saturating_add(1 + parts as u64);
+        self.work.set(work);
+        if work > LOOKED_MAX {
+            self.is_lost.set(true);
+        }
+        !self.is_lost.get()
+    }
+
+    /// An operation could not look at all that it should.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.get()
     }
 
     /// The work done since this was asked last, in steps.
     #[inline]
     pub(crate) fn take_work(&mut self) -> u64 {
-        std::mem::take(&mut self.work)
+        std::mem::take(self.work.get_mut())
     }
 
     /// A string.

@@ -18,6 +18,9 @@ pub const NESTED_STEPS_MAX: u64 = 1_000_000;
 /// Calls of functions under way.
 pub const CALLS_MAX: usize = 1_000;
 
+/// Parts of values that one operation compares: it cannot stop in between.
+pub const LOOKED_MAX: u64 = 1 << 20;
+
 /// Lambdas called by library functions called by lambdas…
 pub const NESTED_MAX: u8 = 12;
 

@@ -8,7 +8,9 @@ use crate::arith;
 use crate::error::{Error, Fault};
 use crate::heap::{Heap, Object, Ref, Value};
 use crate::library;
-use crate::limits::{CALLS_MAX, LOOP_ROUNDS_MAX, NESTED_MAX, NESTED_STEPS_MAX, STEPS_MAX};
+use crate::limits::{
+    CALLS_MAX, LOOKED_MAX, LOOP_ROUNDS_MAX, NESTED_MAX, NESTED_STEPS_MAX, STEPS_MAX,
+};
 use crate::op::{Function, Op, Program};
 use crate::show;
 use crate::types::Type;
@@ -486,6 +488,10 @@ impl Machine {
             self.frames[place].at = at as u32;
             let cost = 1 + self.heap.take_work();
             self.steps += cost;
+            if cost > LOOKED_MAX && self.heap.is_lost() {
+                let message = "a value has too many parts to be compared";
+                return Err(Fault::limit("painless_error", message));
+            }
             if let Some(left) = fuel {
                 **left -= cost as i64;
                 if **left <= 0 {

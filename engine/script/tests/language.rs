@@ -268,6 +268,33 @@ fn memory_and_depth_are_bounded() {
     assert!(run("def a = []; a.add(a); a.toString()").starts_with("stack_overflow_error"));
 }
 
+/// Sixty lists that hold each other twice are a value of 2^60 parts: one comparison held its core for ever.
+#[test]
+fn what_one_comparison_looks_at_is_bounded() {
+    let lists = "def l = ['x']; def m = ['x']; \
+                 for (int i = 0; i < 60; ++i) { l = [l, l]; m = [m, m] } ";
+    for all in [
+        "l.hashCode()",
+        "l.equals(m)",
+        "l == m",
+        "def h = new HashSet(); h.add(l); 1",
+        "def h = [:]; h[l] = 1; 1",
+        "[l].contains(m)",
+        "[m].indexOf(l)",
+        "Objects.hash(l)",
+        "[l].each(x -> { x.hashCode() }); 1",
+        "try { l.hashCode() } catch (Exception e) { } 1",
+    ] {
+        let answer = run(&format!("{lists}{all}"));
+        assert!(answer.contains("too many parts"), "{all}: {answer}");
+    }
+    // Values of a few parts are compared as before, whatever else the run compared.
+    let few = "def l = [1, [2, [3]]]; def m = [1, [2, [3]]]; int n = 0; \
+               for (int i = 0; i < 300000; ++i) { if (l.equals(m)) { n++ } } n";
+    assert_eq!(run(few), "300000");
+    assert_eq!(run("[1, [2, [3]]].hashCode() == [1, [2, [3]]].hashCode()"), "true");
+}
+
 #[test]
 fn errors_show_the_statement_and_an_arrow() {
     let source = "int x = 0; return 1 / x";
