@@ -17,8 +17,9 @@ use crate::oauth::limit::place;
 /// Credentials that are remembered; beyond it the oldest is forgotten, and learnt anew.
 const KNOWN_MAX: usize = 4096;
 
-/// Of one caller so many are: a key may be written in many ways, and whoever does makes nobody else forgotten.
-const OF_ONE_MAX: usize = 16;
+/// Of one caller so many are: a key may be written in many ways, and whoever does makes nobody else forgotten. An
+/// application has a token for each of its users.
+const OF_ONE_MAX: usize = KNOWN_MAX / 8;
 
 /// Lanes of credentials that were good.
 pub struct Lanes {
