@@ -105,8 +105,8 @@ pub struct Load {
 }
 
 /// A task of a light lane that goes on by itself has the core for so long before what is nobody's turn is done there.
-/// Beside a flood, or thousands of connections that send a byte now and then, a search of seven steps waited seven
-/// times for pieces of that, up to half a millisecond each.
+/// Beside a flood, or thousands of connections that send a byte now and then, a search waited for pieces of that at each
+/// of its steps.
 const LIGHT_STRETCH: Duration = Duration::from_micros(500);
 
 /// What comes between a turn and the next.
