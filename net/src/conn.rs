@@ -61,7 +61,7 @@ pub use room::Room;
 use row::{Manner, Row};
 use waits::{Standing, Wait};
 
-use crate::limits::{BUFFER_BYTES_MIN, STRANGER_WRITE_BYTES, WRITE_BYTES};
+use crate::limits::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, STRANGER_WRITE_BYTES, WRITE_BYTES};
 use crate::reply::Reply;
 use crate::request::{Judged, Request};
 
@@ -72,6 +72,7 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         peer: Rc::from(stream.peer()),
         stream,
         input: Input::new(),
+        ahead: None,
         finder: Finder::default(),
         incoming: None,
         skipping: None,
@@ -114,6 +115,9 @@ const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
 /// hundreds of connections.
 const BESIDE_BYTES: usize = 4 << 10;
 
+/// What is taken for a buffer that becomes larger than that.
+const AHEAD_BYTES: usize = BUFFER_BYTES_MAX - HELD_BYTES_MIN;
+
 /// One part in so many: where less memory is free, no answers pile up.
 const SHORT_PART: usize = 4;
 
@@ -152,6 +156,8 @@ struct Connection<T, E: Env, S> {
     door: Rc<Door<E, S>>,
     number: u64,
     input: Input,
+    /// What was taken for it, as long as it is larger than its place accounts for.
+    ahead: Option<Taken>,
     finder: Finder,
     incoming: Option<Incoming>,
     skipping: Option<Skipping>,
@@ -238,11 +244,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         if is_first {
             self.door.room.waits.runs(self.number, &self.shown);
         }
-        // What was read ahead stays as long as the answer takes.
-        let ahead_bytes = self.input.held().saturating_sub(HELD_BYTES_MIN);
-        let ahead = (ahead_bytes > 0).then(|| self.door.room.lease().take(ahead_bytes));
         self.first_ready(begun).await;
-        drop(ahead);
         if is_first {
             self.door.room.waits.has_run(self.number);
         }
@@ -462,7 +464,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let held = |piece: usize| {
             // A piece lies there once more, and more than once where it is encrypted.
             let copies = 2 * bytes.min(piece).min(COPIED_BYTES_MAX);
-            (uncounted + copies + self.input.held()).saturating_sub(HELD_BYTES_MIN)
+            let ahead = self.ahead.as_ref().map_or(0, Taken::bytes);
+            (uncounted + copies + self.input.held()).saturating_sub(HELD_BYTES_MIN + ahead)
         };
         let piece = self.write_bytes();
         let (more, least) = (held(piece), held(STRANGER_WRITE_BYTES));
@@ -536,7 +539,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         // What had come before a stop is read as before it; a part of a head is not waited for.
         let has_come = self.door.is_stopping() && !in_flight && self.stream.has_more();
         let deadline = if has_come { deadline.min(now + COME) } else { deadline };
-        self.input.read_ahead(self.may_hold_much());
+        if !self.make_room() {
+            self.refused = Some(Refusal::Memory { wanted_bytes: self.input.held() + AHEAD_BYTES });
+            return Ok(());
+        }
         let has_begun = in_flight || (self.skipping.is_none() && !self.input.is_empty());
         let wait = self.wait();
         let Self { stream, door, timer, incoming, input, number, .. } = self;
@@ -569,6 +575,25 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             _ => self.input.filled(count),
         }
         Ok(())
+    }
+
+    /// Lets the buffer grow or shrink before a read. What it is to be beyond its place in memory is taken before: false
+    /// where there is none, and nothing could be read without.
+    fn make_room(&mut self) -> bool {
+        let mut is_much = self.may_hold_much();
+        if self.ahead.is_none() && self.input.held_next(is_much) > HELD_BYTES_MIN {
+            self.ahead = self.door.room.lease().take(AHEAD_BYTES);
+            match self.ahead {
+                Some(_) => self.door.room.relieve(AHEAD_BYTES),
+                None => is_much = false,
+            }
+        }
+        self.input.read_ahead(is_much);
+        let held = self.input.held();
+        if held <= HELD_BYTES_MIN && self.input.held_next(false) <= HELD_BYTES_MIN {
+            self.ahead = None;
+        }
+        self.ahead.is_some() || self.input.held_next(false) <= HELD_BYTES_MIN
     }
 
     /// As what it waits for its client now.

@@ -13,32 +13,52 @@ pub(crate) struct Input {
     end: usize,
     /// Reads in a row that would have fitted into half of the buffer.
     small_reads: u32,
-    /// Where reads fill it, it grows up to this; one that nobody is known on only for what cannot be used yet.
-    ahead_bytes_max: usize,
+    /// The last read filled it: it may grow.
+    was_filled: bool,
 }
 
 impl Input {
     /// An empty buffer of the smallest size.
     pub(crate) fn new() -> Self {
         let bytes = vec![0; BUFFER_BYTES_MIN];
-        Self { bytes, start: 0, end: 0, small_reads: 0, ahead_bytes_max: AHEAD_BYTES_MIN }
+        Self { bytes, start: 0, end: 0, small_reads: 0, was_filled: false }
     }
 
-    /// Much may be read at once: it is known who sends, and there is memory for it. Where it is not so any more,
-    /// a large buffer of which little is used goes.
+    /// Before a read. Much may be read at once where it is known who sends, and there is memory for it: then the buffer
+    /// grows where the last read filled it. Where it is not so any more, a large one of which little is used goes; it
+    /// still grows for what cannot be used before more of it is there.
     pub(crate) fn read_ahead(&mut self, is_much: bool) {
-        self.ahead_bytes_max = if is_much { BUFFER_BYTES_MAX } else { AHEAD_BYTES_MIN };
+        let most = if is_much { BUFFER_BYTES_MAX } else { AHEAD_BYTES_MIN };
         let unused = self.start..self.end;
-        if self.bytes.len() > self.ahead_bytes_max && unused.len() <= self.ahead_bytes_max / 2 {
-            let mut bytes = vec![0; self.ahead_bytes_max];
+        if self.bytes.len() > most && unused.len() <= most / 2 {
+            let mut bytes = vec![0; most];
             bytes[..unused.len()].copy_from_slice(&self.bytes[unused.clone()]);
             (self.bytes, self.start, self.end) = (bytes, 0, unused.len());
         }
+        if std::mem::take(&mut self.was_filled) && self.bytes.len() < most {
+            self.grow();
+        }
+    }
+
+    fn grow(&mut self) {
+        let grown = (self.bytes.len() * 2).min(BUFFER_BYTES_MAX);
+        self.bytes.resize(grown, 0);
     }
 
     /// The memory that it takes.
     pub(crate) fn held(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The memory that it takes once more was read: of much at once, or of nothing but what is needed.
+    pub(crate) fn held_next(&self, is_much: bool) -> usize {
+        let grows = self.is_full() || (self.was_filled && is_much);
+        if grows { self.bytes.len() * 2 } else { self.bytes.len() }
+    }
+
+    /// Nothing can be read before it grows?
+    fn is_full(&self) -> bool {
+        self.end - self.start == self.bytes.len()
     }
 
     /// What was read and not used.
@@ -71,8 +91,7 @@ impl Input {
         if self.end == self.bytes.len() {
             // A head is refused before it fills the largest buffer, a body is used up at once.
             assert!(self.bytes.len() < BUFFER_BYTES_MAX);
-            let grown = (self.bytes.len() * 2).min(BUFFER_BYTES_MAX);
-            self.bytes.resize(grown, 0);
+            self.grow();
         }
         &mut self.bytes[self.end..]
     }
@@ -82,10 +101,7 @@ impl Input {
         let room = self.bytes.len() - self.end;
         assert!(count <= room);
         self.end += count;
-        if count == room && self.bytes.len() < self.ahead_bytes_max {
-            let grown = (self.bytes.len() * 2).min(BUFFER_BYTES_MAX);
-            self.bytes.resize(grown, 0);
-        }
+        self.was_filled = count == room;
         self.small_reads = if count * 2 > room { 0 } else { self.small_reads.saturating_add(1) };
     }
 
@@ -135,9 +151,10 @@ mod tests {
     #[test]
     fn a_large_buffer_goes_where_memory_is_short() {
         let mut input = Input::new();
-        input.read_ahead(true);
         while input.bytes.len() < BUFFER_BYTES_MAX {
-            let room = input.space().len();
+            input.read_ahead(true);
+            let (told, room) = (input.held_next(true), input.space().len());
+            assert!(input.held() <= told);
             input.filled(room);
         }
         let read = input.bytes().len();
@@ -173,6 +190,7 @@ mod tests {
         let room = input.space().len();
         input.filled(room);
         input.consume(input.bytes().len());
+        input.read_ahead(false);
         for _ in 0..8 {
             input.rest();
             assert_eq!(

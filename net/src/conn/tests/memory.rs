@@ -89,6 +89,39 @@ fn where_memory_is_scarce_few_answers_wait_for_who_takes_none() {
     assert!(scarce <= 4, "{scarce}, and {plenty} where there is plenty");
 }
 
+/// Six hundred connections that were served once read 64 KiB ahead each, and nobody counted it before it was there:
+/// 154 MiB of 128.
+#[test]
+fn what_is_read_ahead_is_counted_as_long_as_it_is_held() {
+    let place = with(17, Limits::default(), 64 << 20);
+    let mut used = place.connect();
+    let wide = |bytes: usize| request("GET", "/x", &[("X-Wide", &"y".repeat(bytes))], b"");
+    place.sim.run(async {
+        used.write_all(&get("/u")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+        let before = taken(&place.budget);
+        // The last head does not end, so it lies there.
+        let (many, mut last) = (wide(800).repeat(100), wide(6_000));
+        let rest = last.split_off(6_000);
+        used.write_all(&[many, last].concat()).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get; 100]).await.0.len(), 100);
+        place.sim.env().clock().sleep(Duration::from_millis(100)).await;
+        assert_eq!(taken(&place.budget) - before, AHEAD_BYTES);
+        used.write_all(&rest).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+        place.sim.env().clock().sleep(Duration::from_millis(100)).await;
+        assert_eq!(taken(&place.budget), before, "it is small again");
+        // A head that is larger than its place, where there is no memory.
+        let (lease, mut held) = (place.budget.lease(), Vec::new());
+        for bytes in [1 << 20, 16 << 10, 1 << 10] {
+            held.extend(std::iter::from_fn(|| lease.take(bytes)));
+        }
+        used.write_all(&wide(20_000)).await.expect("open");
+        let (found, closed) = answers(&mut used, &[Method::Get]).await;
+        assert_eq!((found[0].status, closed), (429, true));
+    });
+}
+
 /// What is taken, to the byte.
 fn taken(budget: &Budget) -> usize {
     budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum()
