@@ -62,7 +62,7 @@ impl<'a> Target<'a> {
     /// What makes the path ambiguous, before anyone routes it: segments that mean "here" or "up",
     /// written plainly or with escapes; an empty segment that is not the last; a NUL; a backslash, but before
     /// a brace of a date-math name; an escaped slash in the first segment, but in a date-math name; a raw `#` or
-    /// 8-bit byte.
+    /// 8-bit byte; no slash at its begin.
     ///
     /// One empty segment is no fault: that of an empty list of indices before the name of an API, as
     /// Elasticsearch's clients write it (`//_refresh`).
@@ -73,7 +73,12 @@ impl<'a> Target<'a> {
         if self.path.iter().any(|byte| *byte >= 0x80 || *byte == b'\\') {
             return Some("a byte in the path that must be escaped");
         }
-        let path = self.path.strip_prefix(b"/").unwrap_or(self.path);
+        // Nothing but the host may stand before it, and `*` alone is the whole server (`OPTIONS`).
+        let path = match self.path {
+            [b'/', path @ ..] => path,
+            [] | b"*" => return None,
+            _ => return Some("a request target that does not begin with a slash"),
+        };
         let mut segments = path.split(|byte| *byte == b'/').peekable();
         let mut at = 0;
         while let Some(segment) = segments.next() {
@@ -355,6 +360,9 @@ mod tests {
             "/a%2Fb/_doc/1",
             "/%3Ca%2Fb%3E%2Fc",
             "http://h/../a",
+            "a",
+            "h:80",
+            "*/a",
         ] {
             assert!(fault(bad), "{bad}");
         }

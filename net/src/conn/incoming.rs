@@ -11,7 +11,7 @@ use std::time::Duration;
 use env::turns::Lane;
 use env::{Bytes, Clock, Env, Stream};
 use http::head::{Finder, leading_blank_lines};
-use http::{Body, Fault, Framing, Head};
+use http::{Body, Fault, Framing, Head, Method};
 
 use super::door::Lack;
 use super::{Connection, Memory, Refusal, Service};
@@ -125,6 +125,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         };
         self.input.consume(len);
         let fault = head.host_fault().or_else(|| http::Target::new(head.target()).fault());
+        let of_server = head.target() == b"*" && head.method() != Method::Options;
+        let fault = fault.or(of_server.then_some("a request target for OPTIONS alone"));
         if let Some(why) = fault {
             return Err(Fault::Malformed(why).into());
         }
