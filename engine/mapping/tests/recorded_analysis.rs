@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use env::budget::Budget;
 use json::Value;
 use mapping::analysis::analyze::{Analysis, TOKENS_MAX, analyze};
 use mapping::analysis::{GramLimits, Registry};
@@ -15,13 +16,14 @@ fn chains_give_what_a_peer_gave() {
     let registry = Registry::parse_with(&Value::object(), limits).expect("nothing to read");
     let settings = Settings { analysis: Arc::new(registry), ..Settings::default() };
     let mapping = Mapping::empty(Arc::new(settings));
+    let lease = Budget::new(1 << 30).lease();
     let mut wrong = Vec::new();
     let mut count = 0;
     for line in include_str!("data/analysis.ndjson").lines() {
         let case = json::parse(line.as_bytes()).expect("recorded as JSON");
         let [body, want] = case.as_array().expect("a pair") else { panic!("no pair: {line}") };
         count += 1;
-        let got = match analyze(body, Some(&mapping), TOKENS_MAX) {
+        let got = match analyze(body, Some(&mapping), TOKENS_MAX, &lease).map(|(found, _)| found) {
             Ok(Analysis::Tokens(tokens)) => Value::Array(
                 tokens
                     .into_iter()

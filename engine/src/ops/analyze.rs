@@ -1,9 +1,9 @@
 //! `_analyze`: the tokens that a text gives. What they are is `mapping`'s to say.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use env::Env;
+use env::budget::Taken;
 use json::Value;
 use mapping::analysis::analyze::{TOKENS_MAX, analyze};
 use mapping::analysis::effort::{Exhausted, within};
@@ -48,7 +48,7 @@ impl<E: Env> Core<E> {
         gate::told(gate, &asked, error)
     }
 
-    /// The tokens of the request's texts.
+    /// The tokens of the request's texts, and the memory that was taken for them.
     ///
     /// # Errors
     /// A missing index, a block, an unknown analyzer, tokenizer, filter or field, no text, too much to do.
@@ -56,8 +56,8 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         index: Option<&str>,
-        body: &Value,
-    ) -> Result<Analysis> {
+        body: Value,
+    ) -> Result<(Analysis, Option<Taken>)> {
         let index = match index {
             None => {
                 // An action on indices, of which none is named: whoever may do it to all.
@@ -84,15 +84,14 @@ impl<E: Env> Core<E> {
             .and_then(|one| one.index.settings.int("index.analyze.max_token_count"))
             .map_or(TOKENS_MAX, |limit| limit as usize);
         let mapping = index.map(|one| one.seen_mapping(gate));
-        let is_short = size_of_texts(body) <= READ_HERE_BYTES_MAX;
-        let read = || analyze(body, mapping.as_deref(), limit);
-        let here = is_short.then(|| within(STEPS_HERE, read).ok()).flatten();
+        let is_short = size_of_texts(&body) <= READ_HERE_BYTES_MAX;
+        let lease = self.lease().clone();
+        let read = move || analyze(&body, mapping.as_deref(), limit, &lease);
+        let here = is_short.then(|| within(STEPS_HERE, &read).ok()).flatten();
         let read = match here {
             Some((read, _)) => read,
             None => {
-                let body = Arc::new(body.clone());
-                let job = move || within(STEPS_MAX, || analyze(&body, mapping.as_deref(), limit));
-                let done = self.work_in_turn(job).await;
+                let done = self.work_in_turn(move || within(STEPS_MAX, read)).await;
                 let done = done
                     .map_err(|_| Error::rejected("too many texts to analyze wait for a worker"))?;
                 done.map_err(|Exhausted| effort::too_costly(STEPS_MAX))?.0

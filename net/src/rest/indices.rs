@@ -183,8 +183,8 @@ pub(super) async fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let body = call.read(read).await?;
     let index = call.path.get("index").or_else(|| call.params.text("index"));
-    match call.core.analyze(call.gate, index, &body).await {
-        Ok(analysis) => Ok(call.json(200, |writer| super::analyze::write(writer, &analysis))),
+    match call.core.analyze(call.gate, index, body).await {
+        Ok((analysis, memory)) => super::analyze::answer(call, analysis, memory).await,
         Err(error) => call.read(move |content| Err(placed(error, content))).await,
     }
 }

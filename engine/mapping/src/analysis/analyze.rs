@@ -4,13 +4,14 @@
 //! `filter`) by name or definition, and the `text`, one or several. Positions and offsets run on from text
 //! to text, as they would for the values of one field. With `explain` each part shows what it made.
 
+use env::budget::{Lease, Taken};
 use json::Value;
 
 use super::analyzer::{Analyzer, Named, OwnedToken, Scratch, Tokenizer};
 use super::cutters::char_filter_of;
-use super::holding::within_bytes;
+use super::holding::{self, within_bytes};
 use super::registry::{Part, Registry};
-use super::room::{ON, ROOM_BYTES, Room, STOP};
+use super::room::{ON, ROOM_BYTES, Room, STOP, UNPAID_BYTES};
 use crate::tree::Mapping;
 use crate::types::Kind;
 use crate::{Error, ErrorKind, Result};
@@ -72,12 +73,33 @@ pub struct Stage {
     pub keywords: bool,
 }
 
-/// Answers an `_analyze` request; `index` is the mapping of the index named in it.
+/// One part in so many of the memory may be held by the chain that a request brings with it, and no more than
+/// [`ROOM_BYTES`].
+const CHAIN_PART: usize = 8;
+
+/// Answers an `_analyze` request; `index` is the mapping of the index named in it. Memory for what it makes is taken by
+/// `lease`; what the answer holds of it comes back beside that.
 ///
 /// # Errors
 /// In Elasticsearch's words, where the body is wrong, names what is not there, or gives more than
-/// `tokens_max` tokens, or than [`BYTES_MAX`] of them.
-pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Result<Analysis> {
+/// `tokens_max` tokens, than [`BYTES_MAX`] of them, or than there is memory for.
+pub fn analyze(
+    body: &Value,
+    index: Option<&Mapping>,
+    tokens_max: usize,
+    lease: &Lease,
+) -> Result<(Analysis, Option<Taken>)> {
+    let room = Room::of(BYTES_MAX).paid_by(Some(lease.clone()));
+    let analysis = analyze_within(body, index, tokens_max, (&room, lease))?;
+    Ok((analysis, room.into_paid()))
+}
+
+fn analyze_within(
+    body: &Value,
+    index: Option<&Mapping>,
+    tokens_max: usize,
+    (room, lease): (&Room, &Lease),
+) -> Result<Analysis> {
     let keys = body.as_object().map(|body| body.keys()).into_iter().flatten();
     for key in keys {
         if !KEYS.contains(&key) {
@@ -99,7 +121,7 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
             "Validation Failed: 1: cannot define extra components on a named analyzer;",
         ));
     }
-    let chain = within_bytes(ROOM_BYTES, || chain(body, index))?;
+    let (chain, _of_chain) = paid_chain(body, index, lease)?;
     let explains = match body.get("explain") {
         None => false,
         Some(Value::Bool(explain)) => *explain,
@@ -109,15 +131,16 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
             return Err(parsing("[analyze_request] failed to parse field [explain]".to_owned()));
         }
     };
-    let room = Room::of(BYTES_MAX);
+    let mut scratch = Scratch::default();
+    scratch.set_lease(Some(lease.clone()));
     if !explains {
-        return Ok(Analysis::Tokens(run(&chain, &texts, tokens_max, &room)?));
+        return Ok(Analysis::Tokens(run(&chain, &texts, tokens_max, (room, &mut scratch))?));
     }
     let mut detail = Detail { attributes, ..Detail::default() };
-    let stage = |name: &str, filters: usize| -> Result<Stage> {
+    let mut stage = |name: &str, filters: usize| -> Result<Stage> {
         Ok(Stage {
             name: name.to_owned(),
-            tokens: run(&chain.up_to(filters), &texts, tokens_max, &room)?,
+            tokens: run(&chain.up_to(filters), &texts, tokens_max, (room, &mut scratch))?,
             keywords: chain.knows_keywords(filters),
         })
     };
@@ -128,7 +151,7 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
     detail.char_filters =
         named.char_filters.iter().map(|name| (name.clone(), Vec::new())).collect();
     for text in &texts {
-        let filtered = chain.filtered(text, &room).continue_value().ok_or_else(too_large)?;
+        let filtered = chain.filtered(text, room).continue_value().ok_or_else(too_large)?;
         for (at, filtered) in filtered.into_iter().enumerate() {
             detail.char_filters[at].1.push(filtered);
         }
@@ -155,10 +178,9 @@ fn run(
     chain: &Analyzer,
     texts: &[&str],
     tokens_max: usize,
-    room: &Room,
+    (room, scratch): (&Room, &mut Scratch),
 ) -> Result<Vec<OwnedToken>> {
     let mut tokens = Vec::new();
-    let mut scratch = Scratch::default();
     let (mut position, mut offset) = (0u32, 0u32);
     for (at, text) in texts.iter().enumerate() {
         if at > 0 {
@@ -166,7 +188,7 @@ fn run(
             offset = offset.saturating_add(1);
         }
         let mut too_many = false;
-        let done = chain.tokens_with(text, &mut scratch, |token| {
+        let done = chain.tokens_with(text, scratch, |token| {
             if tokens.len() >= tokens_max {
                 too_many = true;
                 return STOP;
@@ -247,6 +269,27 @@ fn attributes(body: &Value) -> Result<Vec<String>> {
 fn wrong_kind(member: &str, value: &Value) -> Error {
     let kind = kind_name(value);
     parsing(format!("[analyze_request] {member} doesn't support values of type: {kind}"))
+}
+
+/// The chain that the body asks for, and the memory that its rules take, where those are many.
+fn paid_chain(
+    body: &Value,
+    index: Option<&Mapping>,
+    lease: &Lease,
+) -> Result<(Analyzer, Option<Taken>)> {
+    let (small, is_exceeded) =
+        within_bytes(UNPAID_BYTES, || (chain(body, index), holding::is_exceeded()));
+    if !is_exceeded {
+        return Ok((small?, None));
+    }
+    drop(small);
+    let bytes = ROOM_BYTES.min(lease.total_bytes() / CHAIN_PART);
+    let mut taken = lease.take_leaving(bytes).ok_or_else(too_large)?;
+    within_bytes(bytes, || {
+        let chain = chain(body, index)?;
+        taken.shrink_to(holding::held());
+        Ok((chain, Some(taken)))
+    })
 }
 
 /// The chain that the body asks for.
@@ -379,10 +422,18 @@ fn items(value: Option<&Value>) -> &[Value] {
 
 #[cfg(test)]
 mod tests {
+    use env::budget::Budget;
+
     use super::*;
 
+    /// With more memory than anything here needs.
+    fn analyze(body: &Value, tokens_max: usize) -> Result<Analysis> {
+        let lease = Budget::new(1 << 30).lease();
+        super::analyze(body, None, tokens_max, &lease).map(|(analysis, _)| analysis)
+    }
+
     fn show(body: &Value) -> Vec<String> {
-        let done = analyze(body, None, TOKENS_MAX).expect("a good request");
+        let done = analyze(body, TOKENS_MAX).expect("a good request");
         let Analysis::Tokens(tokens) = done else { panic!("explained") };
         tokens
             .iter()
@@ -424,7 +475,7 @@ mod tests {
             json::json!({"char_filter": [chars.clone()], "text": (long.clone())}),
             json::json!({"char_filter": [chars], "text": (long.clone()), "explain": true}),
         ] {
-            let error = analyze(&body, None, TOKENS_MAX).expect_err("too large");
+            let error = analyze(&body, TOKENS_MAX).expect_err("too large");
             assert_eq!(error.kind, ErrorKind::NoMemory, "{error}");
             assert!(error.reason.starts_with("[request] Data too large, data for [<analyze>]"));
         }
@@ -432,8 +483,40 @@ mod tests {
         assert_eq!(show(&few).len(), 1);
         // What is too many is told without a look at the rest.
         let never = json::json!({"filter": (vec!["keyword_repeat"; 60]), "text": "a"});
-        let error = analyze(&never, None, TOKENS_MAX).expect_err("too many");
+        let error = analyze(&never, TOKENS_MAX).expect_err("too many");
         assert_eq!(error.kind, ErrorKind::IllegalState, "{error}");
+    }
+
+    /// Six requests at once made 291 MiB of texts where 128 were allowed: nobody paid for what their filters made.
+    #[test]
+    fn what_is_made_is_paid_for_and_what_is_answered_stays_so() {
+        const ALL: usize = 32 << 20;
+        let budget = Budget::new(ALL);
+        let taken =
+            || -> usize { budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum::<usize>() };
+        let lease = budget.lease();
+        let analyze = |body: &Value| super::analyze(body, None, TOKENS_MAX, &lease);
+        let chars = |times: usize| json::json!({"type": "mapping", "mappings": [format!("a => {}", "a".repeat(times))]});
+        let text = "a".repeat(100);
+        let large = json::json!({"char_filter": (vec![chars(100), chars(50)]), "text": (text.as_str())});
+        let (answer, memory) = analyze(&large).expect("half a million letters");
+        assert!(memory.as_ref().is_some_and(|memory| memory.bytes() + UNPAID_BYTES >= 500_000), "{memory:?}");
+        assert_eq!(taken(), memory.as_ref().map_or(0, Taken::bytes), "the rest came back");
+        drop((answer, memory));
+        assert_eq!(taken(), 0);
+        // Little is left: it is refused, and what is left stays for others.
+        let held = lease.take(ALL - (5 << 20)).expect("there is as much");
+        for body in [
+            large,
+            json::json!({"tokenizer": "keyword", "filter": [{"type": "synonym", "synonyms": [(0..2_000).map(|at| format!("w{at}")).collect::<Vec<_>>().join(", ")]}], "text": "a"}),
+        ] {
+            let error = analyze(&body).expect_err("no memory");
+            assert_eq!(error.kind, ErrorKind::NoMemory, "{error}");
+            assert_eq!(taken(), held.bytes());
+        }
+        let small = json::json!({"char_filter": (vec![chars(10)]), "text": (text.as_str())});
+        let (_, memory) = analyze(&small).expect("it takes little");
+        assert!(memory.is_none(), "{memory:?}");
     }
 
     #[test]
@@ -474,10 +557,10 @@ mod tests {
                 "[analyze_request] attributes doesn't support values of type: VALUE_NUMBER",
             ),
         ] {
-            assert_eq!(analyze(&body, None, TOKENS_MAX).expect_err("refused").reason, want);
+            assert_eq!(analyze(&body, TOKENS_MAX).expect_err("refused").reason, want);
         }
         let two = json::json!({"text": "one two"});
-        let reason = analyze(&two, None, 1).expect_err("too many").reason;
+        let reason = analyze(&two, 1).expect_err("too many").reason;
         assert!(reason.contains("allowed maximum of [1]"), "{reason}");
     }
 }

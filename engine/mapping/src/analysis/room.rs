@@ -83,6 +83,11 @@ impl Room {
         self
     }
 
+    /// What was paid for what it holds, which somebody keeps.
+    pub fn into_paid(self) -> Option<Taken> {
+        self.taken.into_inner()
+    }
+
     /// Bytes that may still be taken.
     #[cfg(test)]
     pub fn left_bytes(&self) -> usize {
