@@ -17,6 +17,7 @@
 use std::ops::Range;
 
 use super::and::SPARSE;
+use super::lent::{Lent, Numbers};
 use super::{
     AnyScorer, Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, is_wide,
     window_of,
@@ -60,9 +61,6 @@ pub struct BlockMax {
     /// Candidates and their sums so far.
     docs: Vec<u32>,
     sums: Vec<f64>,
-    /// Sums by place in the window; zero outside of `prepare`.
-    table: Box<[f64; WINDOW as usize]>,
-    hits: Hits,
     scores: Vec<f32>,
     /// Documents probed that score less are of no use.
     probe_bar: f32,
@@ -87,8 +85,6 @@ impl BlockMax {
             taken: WINDOW / 16,
             docs: Vec::new(),
             sums: Vec::new(),
-            table: Box::new([0.0; WINDOW as usize]),
-            hits: Hits::default(),
             scores: Vec::new(),
             probe_bar: 0.0,
             places: Vec::new(),
@@ -253,14 +249,16 @@ impl BlockMax {
         self.docs.clear();
         self.sums.clear();
         let rest = self.rest(self.essential);
+        let mut hits = Lent::<Hits>::take();
         if self.clauses.len() - self.essential == 1 {
-            self.hits.clear();
             let asked = self.asked(self.essential, window);
-            self.clauses[self.essential].scorer.fill(&asked, &mut self.hits);
-            let Hits { docs, scores } = &self.hits;
+            self.clauses[self.essential].scorer.fill(&asked, &mut hits);
+            let Hits { docs, scores } = &*hits;
             keep(docs, scores, rest, window.bar, &mut self.docs, &mut self.sums);
             return;
         }
+        // Sums by place in the window.
+        let mut table = Lent::<Numbers<f64>>::take();
         let mut start = window.start;
         while start < window.end {
             let base = window_of(start) * WINDOW;
@@ -269,12 +267,12 @@ impl BlockMax {
             let mut matched = bits::NONE;
             for at in self.essential..self.clauses.len() {
                 let asked = self.asked(at, &part);
-                self.hits.clear();
-                self.clauses[at].scorer.fill(&asked, &mut self.hits);
-                add(&self.hits.docs, &self.hits.scores, base, &mut self.table, &mut matched);
+                hits.clear();
+                self.clauses[at].scorer.fill(&asked, &mut hits);
+                add(&hits.docs, &hits.scores, base, &mut table, &mut matched);
             }
-            let (table, docs, sums) = (&mut self.table, &mut self.docs, &mut self.sums);
-            harvest(&matched, base, rest, window.bar, table, docs, sums);
+            let (docs, sums) = (&mut self.docs, &mut self.sums);
+            harvest(&matched, base, rest, window.bar, &mut table, docs, sums);
             start = end;
         }
     }

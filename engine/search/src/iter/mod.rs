@@ -42,6 +42,7 @@ pub mod column;
 pub mod function;
 pub mod gathered;
 pub mod kept;
+pub mod lent;
 pub mod long;
 mod members;
 pub mod multi_phrase;

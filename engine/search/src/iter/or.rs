@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::lent::{Lent, Numbers};
 use super::{
     AnyFilter, AnyScorer, Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits,
     bound, window_of,
@@ -78,19 +79,13 @@ impl Filter for AnyOf {
 pub struct AtLeast {
     filters: Vec<AnyFilter>,
     minimum: u32,
-    counts: Box<[u16; WINDOW as usize]>,
     matches: Vec<bool>,
 }
 
 impl AtLeast {
     /// `minimum` of `filters`.
     pub fn new(filters: Vec<AnyFilter>, minimum: usize) -> Self {
-        Self {
-            filters,
-            minimum: minimum as u32,
-            counts: Box::new([0; WINDOW as usize]),
-            matches: Vec::new(),
-        }
+        Self { filters, minimum: minimum as u32, matches: Vec::new() }
     }
 }
 
@@ -111,14 +106,15 @@ impl Filter for AtLeast {
 
     fn fill(&mut self, window: u32, bits: &mut Bits) {
         let mut any = bits::NONE;
+        let mut counts = Lent::<Numbers<u16>>::take();
         for filter in &mut self.filters {
             let mut found = bits::NONE;
             filter.fill(window, &mut found);
-            bits::for_each(&found, |place| self.counts[place as usize] += 1);
+            bits::for_each(&found, |place| counts[place as usize] += 1);
             bits::or(&mut any, &found);
         }
         bits::for_each(&any, |place| {
-            let count = std::mem::take(&mut self.counts[place as usize]);
+            let count = std::mem::take(&mut counts[place as usize]);
             if u32::from(count) >= self.minimum {
                 bits::set(bits, place);
             }
@@ -157,21 +153,12 @@ fn nth_next(nexts: impl Iterator<Item = u32>, minimum: u32) -> u32 {
 pub struct ScoredAtLeast {
     scorers: Vec<AnyScorer>,
     minimum: u32,
-    sums: Box<[f64; WINDOW as usize]>,
-    counts: Box<[u16; WINDOW as usize]>,
-    hits: Hits,
 }
 
 impl ScoredAtLeast {
     /// `minimum` of `scorers`.
     pub fn new(scorers: Vec<AnyScorer>, minimum: usize) -> Self {
-        Self {
-            scorers,
-            minimum: minimum as u32,
-            sums: Box::new([0.0; WINDOW as usize]),
-            counts: Box::new([0; WINDOW as usize]),
-            hits: Hits::default(),
-        }
+        Self { scorers, minimum: minimum as u32 }
     }
 }
 
@@ -215,19 +202,21 @@ impl Scorer for ScoredAtLeast {
     fn fill(&mut self, window: &Window, hits: &mut Hits) {
         let base = window_of(window.start) * WINDOW;
         let mut any = bits::NONE;
+        let mut found = Lent::<Hits>::take();
+        let (mut sums, mut counts) = (Lent::<Numbers<f64>>::take(), Lent::<Numbers<u16>>::take());
         for scorer in &mut self.scorers {
-            self.hits.clear();
-            scorer.fill(&Window { bar: 0.0, ..*window }, &mut self.hits);
-            for (doc, score) in self.hits.docs.iter().zip(&self.hits.scores) {
+            found.clear();
+            scorer.fill(&Window { bar: 0.0, ..*window }, &mut found);
+            for (doc, score) in found.docs.iter().zip(&found.scores) {
                 let place = (doc - base) as usize;
-                self.sums[place] += f64::from(*score);
-                self.counts[place] += 1;
+                sums[place] += f64::from(*score);
+                counts[place] += 1;
                 bits::set(&mut any, place as u32);
             }
         }
         bits::for_each(&any, |place| {
-            let sum = std::mem::take(&mut self.sums[place as usize]);
-            let count = std::mem::take(&mut self.counts[place as usize]);
+            let sum = std::mem::take(&mut sums[place as usize]);
+            let count = std::mem::take(&mut counts[place as usize]);
             let score = sum as f32;
             if u32::from(count) >= self.minimum && score >= window.bar {
                 hits.docs.push(base + place);
@@ -262,21 +251,12 @@ impl Scorer for ScoredAtLeast {
 pub struct DisMax {
     scorers: Vec<AnyScorer>,
     tie_breaker: f64,
-    best: Box<[f32; WINDOW as usize]>,
-    others: Box<[f64; WINDOW as usize]>,
-    hits: Hits,
 }
 
 impl DisMax {
     /// At least one scorer.
     pub fn new(scorers: Vec<AnyScorer>, tie_breaker: f32) -> Self {
-        Self {
-            scorers,
-            tie_breaker: f64::from(tie_breaker),
-            best: Box::new([0.0; WINDOW as usize]),
-            others: Box::new([0.0; WINDOW as usize]),
-            hits: Hits::default(),
-        }
+        Self { scorers, tie_breaker: f64::from(tie_breaker) }
     }
 }
 
@@ -326,18 +306,20 @@ impl Scorer for DisMax {
     fn fill(&mut self, window: &Window, hits: &mut Hits) {
         let base = window_of(window.start) * WINDOW;
         let mut any = bits::NONE;
+        let mut found = Lent::<Hits>::take();
+        let (mut bests, mut others) = (Lent::<Numbers<f32>>::take(), Lent::<Numbers<f64>>::take());
         for scorer in &mut self.scorers {
-            self.hits.clear();
-            scorer.fill(&Window { bar: 0.0, ..*window }, &mut self.hits);
-            for (doc, score) in self.hits.docs.iter().zip(&self.hits.scores) {
+            found.clear();
+            scorer.fill(&Window { bar: 0.0, ..*window }, &mut found);
+            for (doc, score) in found.docs.iter().zip(&found.scores) {
                 let place = (doc - base) as usize;
-                take(&mut self.best[place], &mut self.others[place], *score);
+                take(&mut bests[place], &mut others[place], *score);
                 bits::set(&mut any, place as u32);
             }
         }
         bits::for_each(&any, |place| {
-            let best = std::mem::take(&mut self.best[place as usize]);
-            let others = std::mem::take(&mut self.others[place as usize]);
+            let best = std::mem::take(&mut bests[place as usize]);
+            let others = std::mem::take(&mut others[place as usize]);
             let score = (f64::from(best) + others * self.tie_breaker) as f32;
             if score >= window.bar {
                 hits.docs.push(base + place);

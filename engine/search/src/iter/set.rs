@@ -112,6 +112,8 @@ impl Set {
                 Step::Done => {
                     docs.finish();
                     self.done = true;
+                    // A query has thousands of these, and a reader of terms holds tens of kilobytes.
+                    self.source = Source::Points(Vec::new());
                     return true;
                 }
             }

@@ -10,6 +10,7 @@ use base::DocId;
 use segment::{Need, Norms, TermInfo, Terms};
 
 use super::blocks::Blocks;
+use super::lent::{Lent, Numbers};
 use super::term::Weight;
 use super::{Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, window_of};
 use crate::score::bm25;
@@ -35,7 +36,6 @@ pub struct Summed {
     parts: Vec<Part>,
     lengths: Lengths,
     weight: Weight,
-    sums: Box<[f32; WINDOW as usize]>,
 }
 
 impl Summed {
@@ -48,7 +48,7 @@ impl Summed {
     ) -> Self {
         let parts = infos.iter().map(|info| part(terms, info, 1.0)).collect();
         let lengths = norms.filter(|_| weight.norms).map_or(Lengths::None, Lengths::One);
-        Self { parts, lengths, weight, sums: Box::new([0.0; WINDOW as usize]) }
+        Self { parts, lengths, weight }
     }
 
     /// Terms of several fields with their factors, and the lengths of all fields.
@@ -58,8 +58,7 @@ impl Summed {
         weight: Weight,
     ) -> Self {
         let parts = found.iter().map(|(terms, info, factor)| part(terms, info, *factor)).collect();
-        let sums = Box::new([0.0; WINDOW as usize]);
-        Self { parts, lengths: Lengths::Sum(norms), weight, sums }
+        Self { parts, lengths: Lengths::Sum(norms), weight }
     }
 
     fn inverse(&self, doc: u32) -> f32 {
@@ -140,6 +139,7 @@ impl Scorer for Summed {
         }
         let base = window_of(range.start) * WINDOW;
         let mut matched: Bits = bits::NONE;
+        let mut sums = Lent::<Numbers<f32>>::take();
         for part in &mut self.parts {
             let mut block = part.blocks.block_of(range.start);
             while block < part.blocks.count {
@@ -150,7 +150,7 @@ impl Scorer for Summed {
                 part.blocks.enter_with_freqs(block);
                 for at in part.blocks.places(&range) {
                     let place = (part.blocks.docs[at] - base) as usize;
-                    self.sums[place] += part.factor * part.blocks.freq(at) as f32;
+                    sums[place] += part.factor * part.blocks.freq(at) as f32;
                     matched[place / 64] |= 1 << (place % 64);
                 }
                 block += 1;
@@ -159,7 +159,7 @@ impl Scorer for Summed {
         let mut found = Vec::new();
         bits::list(&matched, base, &mut found);
         for doc in found {
-            let freq = std::mem::take(&mut self.sums[(doc - base) as usize]);
+            let freq = std::mem::take(&mut sums[(doc - base) as usize]);
             let score = self.weight.score(freq, self.inverse(doc));
             if score >= window.bar {
                 hits.docs.push(doc);

@@ -205,6 +205,19 @@ pub enum Node {
 }
 
 impl Node {
+    /// Are scores of others put together here, so that candidates of a window are kept meanwhile?
+    pub fn combines_scores(&self) -> bool {
+        match self {
+            Self::Bool(bool) => bool.must.len() + bool.should.len() > 1,
+            Self::Boosting { .. }
+            | Self::Function(_)
+            | Self::Covering { .. }
+            | Self::ScriptScore(_)
+            | Self::Nested(_) => true,
+            _ => false,
+        }
+    }
+
     /// Calls `each` for the clauses right below.
     pub fn for_each_clause<'a>(&'a self, each: &mut dyn FnMut(&'a Clause)) {
         match self {

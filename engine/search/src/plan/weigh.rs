@@ -216,7 +216,7 @@ pub(super) struct Weigher<'a> {
     pub(super) judged: bool,
     /// Terms and columns met.
     pub(super) lookups: usize,
-    /// What sets take that are gathered, by segment.
+    /// What sets take that are gathered, and windows that are kept, by segment.
     gathered_bytes: Vec<usize>,
 }
 
@@ -262,6 +262,9 @@ impl Weigher<'_> {
     /// The clause with weights; `outer` is the factor of all that is around it.
     fn node(&mut self, clause: &Clause, outer: f32, scored: bool) -> segment::Result<Node> {
         let score = clause.boost * outer;
+        if scored && clause.node.combines_scores() {
+            self.keeps_window();
+        }
         Ok(match &clause.node {
             bound::Node::All => Node::All { score },
             bound::Node::None => Node::None,

@@ -1,4 +1,4 @@
-//! What the sets of documents take that a query gathers before it filters by them.
+//! What the sets of documents take that a query gathers before it filters by them, and what its nodes keep of a window.
 //!
 //! Each clause on numbers, places, or terms without an end gathers its documents of a whole segment: a list of few, a
 //! bit for each of many. A query has thousands of clauses, so that is counted before it begins.
@@ -7,7 +7,7 @@ use segment::Segment;
 
 use super::*;
 use crate::iter::build::numbers_bytes;
-use crate::iter::gathered;
+use crate::iter::{WINDOW, gathered};
 
 impl Weigher<'_> {
     /// Documents of ranges.
@@ -40,6 +40,14 @@ impl Weigher<'_> {
     /// Documents of which nobody knows how many they are.
     pub(super) fn gathers_any(&mut self) {
         self.gathers(|segment| gathered::len_bytes(u64::MAX, segment.doc_count()));
+    }
+
+    /// A node keeps the candidates of a window, with their sums and scores, from one call to the next.
+    pub(super) fn keeps_window(&mut self) {
+        const OF_DOC: usize = 24;
+        for (sum, one) in self.gathered_bytes.iter_mut().zip(&self.view.segments) {
+            *sum += OF_DOC * WINDOW.min(one.segment.doc_count()) as usize;
+        }
     }
 
     fn gathers(&mut self, bytes: impl Fn(&Segment) -> usize) {
