@@ -1,5 +1,5 @@
-//! What API keys hold of the memory, and how much they may: all together, and those of one owner; and what the
-//! records of administrators do ([`records`]).
+//! What API keys hold of the memory, and how much they may: all together, and those of one owner; what the
+//! records of administrators do ([`records`]), and tokens ([`tokens`]).
 //!
 //! Whoever may make keys of its own may make any number of them, and each may carry a megabyte. All of it is in
 //! memory on every node and in each snapshot, so it is judged right before a command is proposed, on the core that
@@ -12,6 +12,7 @@
 //!    between two of them.
 
 mod records;
+mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -83,7 +84,7 @@ impl Holdings {
         holdings
     }
 
-    /// All keys may hold so many bytes, and records as many.
+    /// All keys may hold so many bytes, records as many, and tokens as many.
     pub fn bound(&mut self, bytes: usize) {
         self.most = bytes;
     }
@@ -106,6 +107,9 @@ impl Holdings {
                     access.as_ref().map(weight),
                 ];
                 self.judge_change(&given, ids, state)
+            }
+            Command::Mint { grant, most: None, now, .. } => {
+                tokens::judge(grant, *now, state, self.most)
             }
             _ => self.records.judge(command, state, self.most),
         }

@@ -208,6 +208,13 @@ impl State {
             .into_iter()
     }
 
+    /// Numbers of the grants of the token service that are a user's.
+    pub(crate) fn service_grants_of<'s>(&'s self, user: &'s str) -> impl Iterator<Item = u64> + 's {
+        let from = (user.to_owned(), String::new(), 0);
+        let own = self.owners.from(&from).map(|(key, ())| key);
+        own.take_while(move |(owner, of, _)| owner == user && of.is_empty()).map(|(_, _, id)| *id)
+    }
+
     /// What a user is told of grants that ended, oldest first.
     pub fn notices_of<'s>(
         &'s self,

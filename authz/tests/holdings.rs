@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use authz::password::PasswordHash;
+use authz::record::grant::{Grant, GrantKind};
 use authz::record::key::{ApiKey, AppPrivilege, RoleMapping, Salted};
 use authz::record::role::{Descriptor, Role};
 use authz::record::user::{Realm, User};
@@ -215,5 +216,70 @@ fn users_and_roles_hold_so_much_together() {
         store.bound(400_000);
         let again = keeper.ask(Command::PutRoles { roles: vec![role("c", 60_000)] }).await;
         assert!(full(&again), "known again after a start");
+    });
+}
+
+/// A token for this user that lives so long, in milliseconds, where it is asked for now.
+fn token(user: &str, (now, life): (u64, u64)) -> Command {
+    let grant = Grant {
+        id: 0,
+        kind: GrantKind::Service,
+        user: user.into(),
+        uid: 1,
+        client: None,
+        maker: Some("native 1 ann".into()),
+        scopes: Vec::new(),
+        details: Vec::new(),
+        resource: Vec::new(),
+        created: now,
+        last_used: None,
+        last_address: None,
+        code: None,
+        refreshes: false,
+        counter: 0,
+        rotated: now,
+        idle_end: now + life,
+        absolute_end: now + life,
+        serial: 0,
+        revoked: Vec::new(),
+        parent: None,
+        issued: None,
+        access_end: None,
+    };
+    Command::Mint { grant, by: None, most: None, now }
+}
+
+/// Fifty-five thousand were given to one caller in two minutes, and took a hundred megabytes while the state was saved.
+#[test]
+fn tokens_hold_so_much_and_those_of_one_user_a_part_of_it() {
+    let sim = Sim::new(7);
+    let env = sim.env();
+    sim.run(async move {
+        let (store, keeper) = start(&env).await;
+        store.bound(400_000);
+        let mut given = [0; 6];
+        let mut refused = [""; 6];
+        for (at, user) in ["ann", "bob", "cid", "dan", "eve", "ann"].into_iter().enumerate() {
+            loop {
+                match keeper.ask(token(user, (1, 1_000))).await {
+                    Ok(_) => given[at] += 1,
+                    Err(Error::NoMemory { what, bytes, bytes_max }) => {
+                        assert!(bytes > bytes_max, "{bytes} {bytes_max}");
+                        refused[at] = what;
+                        break;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        let [all, own] = ["tokens", "tokens_of_one_user"];
+        assert!(given[0] > 10 && given[..4].iter().all(|it| *it == given[0]), "{given:?}");
+        assert!(given[4] < 4 && given[5] == 0, "four have all there are: {given:?}");
+        assert_eq!(refused, [own, own, own, own, all, all]);
+        // Each that is asked for later clears away some that have ended.
+        for at in 0..4 * given[0] {
+            keeper.ask(token("ann", (1_001 + at, 1))).await.expect("others have ended");
+        }
+        assert!(keeper.state().grants.len() < 10, "{}", keeper.state().grants.len());
     });
 }
