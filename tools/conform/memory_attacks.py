@@ -1,6 +1,7 @@
 """The kinds of requests that `memory.py` makes: each is a function of a run that answers how often it got which
 status and reason."""
 
+import base64
 import gzip
 import json
 import random
@@ -832,6 +833,101 @@ def all_at_once(run):
         {"size": 1_000, "query": {"match_all": {}}, "highlight": {"fields": {"text": {"highlight_query": {"terms": {"text": words}}}}}},
     ]
     return spread(run, [search(rng.choice(bodies)) for _ in range(800)], 32)
+
+
+def analysis_that_grows(run):
+    """Texts that character filters and lists of words make large, of `_analyze`, told with all steps and without."""
+    doubled = {"type": "mapping", "mappings": ["a => " + "a" * 200]}
+    words = ", ".join(f"w{n}" for n in range(2_000))
+    bodies = [
+        {"tokenizer": "keyword", "char_filter": [doubled] * 5, "text": "a" * 100},
+        {"tokenizer": "keyword", "char_filter": [{"type": "mapping", "mappings": ["a => " + "a" * 50]}] * 2, "text": "a" * 100, "explain": True},
+        {"tokenizer": "keyword", "char_filter": [{"type": "pattern_replace", "pattern": "a", "replacement": "x" * 10_000}], "text": "a" * 100_000},
+        {"tokenizer": "whitespace", "filter": [{"type": "synonym", "synonyms": [words]}], "text": "a"},
+        {"tokenizer": "whitespace", "filter": [{"type": "shingle", "min_shingle_size": 2, "max_shingle_size": 4, "token_separator": "x" * 100_000}], "text": "a " * 3_000},
+    ]
+    found = Counter()
+    for body in bodies:
+        found += spread(run, [("POST", "/_analyze", body)] * 48, 16)
+    return found
+
+
+def ranges_of_words(run):
+    """Ranges of words by the thousand, open at their end."""
+    bodies = [
+        {"query": {"query_string": {"query": "{a TO *} " * 1_000, "fields": ["text", "word"]}}},
+        {"query": {"bool": {"should": [{"range": {"text": {"gt": "a", "boost": n + 1}}} for n in range(1_000)]}}},
+        {"query": {"bool": {"should": [{"bool": {"should": [{"range": {"n": {"gt": n}}}, {"term": {"tag": "t1"}}]}} for n in range(500)]}}},
+        {"query": {"bool": {"should": [{"bool": {"should": [{"exists": {"field": "n"}}] * 3, "minimum_should_match": 2}} for n in range(300)]}}},
+    ]
+    found = Counter()
+    for body in bodies:
+        for lanes in (1, 4):
+            found += spread(run, [search(body)] * lanes, lanes)
+    return found
+
+
+def tokens(run):
+    """Tokens of the store's own kind, as many as are given."""
+    run.server.request("POST", "/_security/user/attacker", {"password": "correct-horse-battery", "roles": ["superuser"]})
+    key = "Basic " + base64.b64encode(b"attacker:correct-horse-battery").decode()
+    found, end = Counter(), time.monotonic() + 30
+
+    def lane():
+        wire = type(run.wire())(run.place, key)
+        mine = Counter()
+        while time.monotonic() < end:
+            answer = wire.ask("POST", "/_security/oauth2/token", {"grant_type": "client_credentials"})
+            mine[(answer.status, answer.reason)] += 1
+        wire.close()
+        found.update(mine)
+
+    threads = [threading.Thread(target=lane) for _ in range(LANES)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    run.server.request("DELETE", "/_security/user/attacker")
+    return found
+
+
+def read_ahead(run):
+    """Long waits one behind the other, on connections that were served once, while bodies that do not end take memory."""
+    key = f"Authorization: {run.keys['attacker']}\r\n"
+    hello = f"GET / HTTP/1.1\r\nHost: h\r\n{key}\r\n".encode()
+    pads = [f"X-A: {'a' * size}\r\nX-B: {'b' * size}\r\n" for size in (400, 7_000)]
+    waits = [f"GET /_cluster/health?wait_for_nodes=%3E9&timeout=10m HTTP/1.1\r\nHost: h\r\n{key}{pad}\r\n".encode() * 64 for pad in pads]
+    lines = []
+    for number in range(600):
+        try:
+            line = socket.create_connection(run.place, timeout=2)
+            line.sendall(hello)
+            line.settimeout(10)
+            line.recv(4_096)
+        except OSError:
+            break
+        line.setblocking(False)
+        lines.append([line, waits[number % 2], 0])
+    for size in (60, 8):
+        line = socket.create_connection(run.place, timeout=10)
+        head = f"POST /attacked/_bulk HTTP/1.1\r\nHost: h\r\n{key}Content-Type: {ND}\r\nContent-Length: {size << 20}\r\n\r\n"
+        try:
+            line.sendall(head.encode() + b"x" * ((size << 20) - 65_536))
+        except OSError:
+            pass
+        lines.append([line, b"", 0])
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        for one in lines:
+            line, text, sent = one
+            try:
+                one[2] += line.send(text[sent : sent + 65_536])
+            except OSError:
+                pass
+        time.sleep(0.01)
+    for line, _, _ in lines:
+        line.close()
+    return Counter()
 
 
 ALL = {
