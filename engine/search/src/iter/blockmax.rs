@@ -61,6 +61,7 @@ pub struct BlockMax {
     /// Candidates and their sums so far.
     docs: Vec<u32>,
     sums: Vec<f64>,
+    hits: Hits,
     scores: Vec<f32>,
     /// Documents probed that score less are of no use.
     probe_bar: f32,
@@ -85,6 +86,7 @@ impl BlockMax {
             taken: WINDOW / 16,
             docs: Vec::new(),
             sums: Vec::new(),
+            hits: Hits::default(),
             scores: Vec::new(),
             probe_bar: 0.0,
             places: Vec::new(),
@@ -249,11 +251,11 @@ impl BlockMax {
         self.docs.clear();
         self.sums.clear();
         let rest = self.rest(self.essential);
-        let mut hits = Lent::<Hits>::take();
         if self.clauses.len() - self.essential == 1 {
+            self.hits.clear();
             let asked = self.asked(self.essential, window);
-            self.clauses[self.essential].scorer.fill(&asked, &mut hits);
-            let Hits { docs, scores } = &*hits;
+            self.clauses[self.essential].scorer.fill(&asked, &mut self.hits);
+            let Hits { docs, scores } = &self.hits;
             keep(docs, scores, rest, window.bar, &mut self.docs, &mut self.sums);
             return;
         }
@@ -267,9 +269,9 @@ impl BlockMax {
             let mut matched = bits::NONE;
             for at in self.essential..self.clauses.len() {
                 let asked = self.asked(at, &part);
-                hits.clear();
-                self.clauses[at].scorer.fill(&asked, &mut hits);
-                add(&hits.docs, &hits.scores, base, &mut table, &mut matched);
+                self.hits.clear();
+                self.clauses[at].scorer.fill(&asked, &mut self.hits);
+                add(&self.hits.docs, &self.hits.scores, base, &mut table, &mut matched);
             }
             let (docs, sums) = (&mut self.docs, &mut self.sums);
             harvest(&matched, base, rest, window.bar, &mut table, docs, sums);
