@@ -31,6 +31,7 @@ use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
 use crate::left::Left;
 use crate::node::{Config, Directory, Entry, Inbox, Shared, prepare};
+use crate::ops::answers::{self, Answers};
 use crate::ops::context::Contexts;
 use crate::ops::kept::limit;
 use crate::ops::limited::ViewKey;
@@ -107,6 +108,8 @@ pub struct Core<E: Env> {
     pub(crate) blocks: RefCell<BlockCache>,
     /// Filters whose documents are kept.
     pub(crate) kept: RefCell<KeptFilters>,
+    /// Answers that are kept.
+    pub(crate) answers: RefCell<Answers>,
     /// Mappings as callers with limits see them.
     pub(crate) views: RefCell<Map<ViewKey, Arc<mapping::Mapping>>>,
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
@@ -198,6 +201,8 @@ impl<E: Env> Core<E> {
         let (reply, answer) = reply::channel();
         let lease = shared.budget.lease();
         let room = limit(shared.budget.total_bytes(), shared.config.cores);
+        let answers_room =
+            answers::limit(shared.budget.total_bytes(), shared.config.cores);
         let turns = Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores));
         let beside = lease.clone();
         let cores = usize::from(shared.config.cores);
@@ -208,6 +213,7 @@ impl<E: Env> Core<E> {
             failure: RefCell::new(Some(reply)),
             failed: RefCell::new(Some(answer)),
             kept: RefCell::new(KeptFilters::new(room, lease.of(Holder::Filters))),
+            answers: RefCell::new(Answers::new(answers_room, lease.of(Holder::Filters))),
             lease,
             turns,
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),

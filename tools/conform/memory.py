@@ -159,7 +159,7 @@ class Run:
         """What the attacks ask for: many small documents, a few large ones."""
         wire, rng = self.wire(), random.Random(7)
         fields = {"text": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "long"}, "at": {"type": "date"}, "word": {"type": "keyword"}}
-        settings = {"number_of_shards": 2, "number_of_replicas": 0}
+        settings = {"number_of_shards": 2, "number_of_replicas": 0, "requests.cache.enable": False}
         for index in ("big", "small", "large"):
             answer = wire.ask("PUT", f"/{index}", {"settings": settings, "mappings": {"properties": fields}})
             assert answer.status == 200, answer

@@ -121,10 +121,10 @@ async def go(server, options):
     requests = kinds(f"ApiKey {made['encoded']}", rng)
     fields = {"text": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "long"}, "at": {"type": "date"}}
     for index in ("big", "flood"):
-        server.request("PUT", f"/{index}", {"settings": {"number_of_replicas": 0}, "mappings": {"properties": fields}})
-    server.request("PUT", "/long", {"settings": {"number_of_replicas": 0, "highlight.max_analyzed_offset": 10_000_000}, "mappings": {"properties": fields}})
+        server.request("PUT", f"/{index}", {"settings": {"number_of_replicas": 0, "requests.cache.enable": False}, "mappings": {"properties": fields}})
+    server.request("PUT", "/long", {"settings": {"number_of_replicas": 0, "highlight.max_analyzed_offset": 10_000_000, "requests.cache.enable": False}, "mappings": {"properties": fields}})
     server.request("PUT", "/long/_doc/1", {"text": " ".join(rng.choices(WORDS, k=100_000))})
-    server.request("PUT", "/wide", {"settings": {"number_of_shards": 100, "number_of_replicas": 1000}})
+    server.request("PUT", "/wide", {"settings": {"number_of_shards": 100, "number_of_replicas": 1000, "requests.cache.enable": False}})
     # What is said of many indices stands beside mappings whose text is 20 MB.
     for at in range(100):
         server.request("PUT", f"/many-{at}", {"settings": {"number_of_replicas": 0}})

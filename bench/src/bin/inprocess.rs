@@ -79,10 +79,11 @@ async fn index(node: &Node, args: &Args) -> Outcome<()> {
     let batch: usize = args.option("--batch", "5000").parse()?;
     let mut body = json::parse(&std::fs::read(args.option("--mapping", ""))?)?;
     if let Some(body) = body.as_object_mut() {
-        // Filters are looked for anew by each query, as by the peers, which keep none either.
+        // Each query looks anew, as by the peers, which keep nothing either.
         let settings = body.get_or_insert_with("settings", || Value::Object(json::Object::new()));
         if let Some(settings) = settings.as_object_mut() {
             settings.insert("index.queries.cache.enabled", false);
+            settings.insert("index.requests.cache.enable", false);
         }
     }
     node.create_index(&Everything, name, &body).await?;

@@ -65,7 +65,7 @@ pub use operation::{
     Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Reading, Realtime, Scripted,
     Seen, Update, WriteBatch, Written,
 };
-pub use reader::{Opening, Reader, Touched, Uses};
+pub use reader::{KeptAnswers, Opening, Reader, Touched, Uses};
 pub use resting::{Resting, look, marks};
 pub use scrub::scrub_closed;
 pub use shard::{Setup, Shard};

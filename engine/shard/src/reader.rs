@@ -79,6 +79,32 @@ pub struct Uses {
     pub bulk: Span,
     /// Bytes of the sources in those.
     pub bulk_bytes: Counter,
+    /// Answers that are kept.
+    pub answers: KeptAnswers,
+}
+
+/// Answers to searches of a shard that are kept, on any core.
+#[derive(Debug, Default)]
+pub struct KeptAnswers {
+    /// Searches that one was there for.
+    pub found: Counter,
+    /// Searches that one might have been there for.
+    pub missed: Counter,
+    /// Those that went for want of room.
+    pub pressed: Counter,
+    /// Bytes of those that came; of an answer from several shards a part counts at each.
+    pub came_bytes: Counter,
+    /// Bytes of those that went.
+    pub gone_bytes: Counter,
+    /// How often all were cleared: what was kept before is told no more.
+    pub cleared: Counter,
+}
+
+impl KeptAnswers {
+    /// What is held now, about: cores count for themselves.
+    pub fn held_bytes(&self) -> u64 {
+        self.came_bytes.get().saturating_sub(self.gone_bytes.get())
+    }
 }
 
 /// Whether a search may start.

@@ -374,6 +374,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
+        answers: bool,
     ) -> Result<Shards> {
         let wide = Wide { gate, action: "indices:admin/cache/clear", expression, options };
         let indices = self.met(&wide).await?;
@@ -381,6 +382,7 @@ impl<E: Env> Core<E> {
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let (directory, pause) = (self.directory(), self.pause());
         let (mut shards, mut is_any_gone) = (Shards::default(), false);
+        let mut cleared = Vec::new();
         for index in &indices {
             pause().await;
             if !matches!(since::of(&self.state(), index), Since::Same) {
@@ -392,8 +394,12 @@ impl<E: Env> Core<E> {
                 let shard = ShardId { index: index.uuid, number };
                 if matches!(directory.shards.get(&shard), Some(crate::node::Entry::Open(_))) {
                     shards.successful += 1;
+                    cleared.push(shard);
                 }
             }
+        }
+        if answers {
+            self.clear_answers(&cleared);
         }
         self.answered(&wide, shards, is_any_gone).await
     }

@@ -9,6 +9,7 @@ pub mod alias;
 pub(crate) mod alias_filter;
 mod alone;
 pub mod analyze;
+pub(crate) mod answers;
 mod around;
 mod blind;
 pub mod bulk;

@@ -68,6 +68,8 @@ pub struct SearchCall {
     pub shards_unfiltered_max: Option<u32>,
     /// `batched_reduce_size`.
     pub reduce_at_once: Option<u32>,
+    /// `request_cache`: its answer is kept, or is not; where nothing is said, by its size and the indices' settings.
+    pub request_cache: Option<bool>,
 }
 
 /// For how long something is kept open.
@@ -240,11 +242,18 @@ impl<E: Env> Core<E> {
             ]));
         }
         let held = self.hold(gate, SEARCH, call).await?;
+        let key = self.key_of(gate, (call, &request), &held);
+        if let Some(reply) = key.as_ref().and_then(|key| self.told_again(key, &request, begin)) {
+            return Ok(reply);
+        }
         let request = Leaving::known(Arc::new(request.stay()), is_large);
         let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
         let run = self.find(asked, &held, begin).await?;
         let mut reply = self.bring(asked, run, begin).await?;
         self.expand(gate, &held, &request, &mut reply, begin).await?;
+        if let Some(key) = key {
+            self.keep_answer(key, &reply);
+        }
         Ok(reply)
     }
 

@@ -62,6 +62,39 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
+/// What is kept of answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Searches that one was there for.
+    pub found: u64,
+    /// Searches that one might have been there for.
+    pub missed: u64,
+    /// Those that went for want of room.
+    pub evicted: u64,
+    /// What they hold now.
+    pub bytes: u64,
+}
+
+impl Kept {
+    fn of(answers: &shard::KeptAnswers) -> Self {
+        Self {
+            found: answers.found.get(),
+            missed: answers.missed.get(),
+            evicted: answers.pressed.get(),
+            bytes: answers.held_bytes(),
+        }
+    }
+}
+
+impl std::ops::AddAssign for Kept {
+    fn add_assign(&mut self, other: Self) {
+        self.found += other.found;
+        self.missed += other.missed;
+        self.evicted += other.evicted;
+        self.bytes += other.bytes;
+    }
+}
+
 /// Counts of a shard, or of several together.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -83,6 +116,8 @@ pub struct Stats {
     pub bulk: Usage,
     /// Bytes of the sources in those.
     pub bulk_bytes: u64,
+    /// Searches that a kept answer was there for, and those that one might have been there for.
+    pub kept_answers: Kept,
     /// What sorting text and completing words keep, by field.
     pub loaded: BTreeMap<Arc<str>, Loaded>,
     /// Searches by the groups that they named; only where asked for.
@@ -107,6 +142,7 @@ impl Stats {
             moment: Usage::of(&uses.moment),
             bulk: Usage::of(&uses.bulk),
             bulk_bytes: uses.bulk_bytes.get(),
+            kept_answers: Kept::of(&uses.answers),
             loaded: BTreeMap::new(),
             groups: Groups::new(),
             open_us: now_ms.saturating_sub(reader.opening().begin_ms.get()) * 1_000,
@@ -127,6 +163,7 @@ impl Stats {
             moment: ended(self.moment),
             bulk: ended(self.bulk),
             bulk_bytes: self.bulk_bytes,
+            kept_answers: Kept { bytes: 0, ..self.kept_answers },
             open_us: self.open_us,
             ..Self::default()
         }
@@ -163,6 +200,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
         self.moment += other.moment;
         self.bulk += other.bulk;
         self.bulk_bytes += other.bulk_bytes;
+        self.kept_answers += other.kept_answers;
         self.open_us += other.open_us;
         for (name, group) in &other.groups {
             *self.groups.entry(name.clone()).or_default() += *group;

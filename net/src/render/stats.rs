@@ -385,8 +385,9 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
                 .count("earliest_last_modified_age", 0);
         }
         "request_cache" => {
-            out.bytes("memory_size", 0);
-            out.count("evictions", 0).count("hit_count", 0).count("miss_count", 0);
+            let kept = stats.kept_answers;
+            out.bytes("memory_size", kept.bytes).count("evictions", kept.evicted);
+            out.count("hit_count", kept.found).count("miss_count", kept.missed);
         }
         "recovery" => {
             out.count("current_as_source", 0)

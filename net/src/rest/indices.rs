@@ -161,14 +161,21 @@ fn broadcast<E: Env>(call: &Call<'_, E>, shards: &engine::ops::Shards) -> Reply 
     })
 }
 
-/// `POST /_cache/clear`, `/{index}/_cache/clear`: there are no caches of an index to clear.
+/// `POST /_cache/clear`, `/{index}/_cache/clear`: answers that are kept; an index has no other cache.
 pub(super) async fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
     let names = match call.indices() {
         "" => call.params.text("index").unwrap_or_default(),
         names => names,
     };
-    let shards = call.core.clear_cache(call.gate, names, options).await?;
+    let (request, others) = (call.params.flag("request", false)?, ["query", "fielddata"]);
+    let mut is_other = !call.params.list("fields").is_empty();
+    for name in others {
+        is_other |= call.params.flag(name, false)?;
+    }
+    // Where none is named all are meant.
+    let answers = request || !is_other;
+    let shards = call.core.clear_cache(call.gate, names, options, answers).await?;
     Ok(broadcast(call, &shards))
 }
 

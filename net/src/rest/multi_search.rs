@@ -285,9 +285,8 @@ fn header<E: Env>(call: &Call<'_, E>, head: &Value, one: &mut SearchCall) -> Res
                 };
                 one.options = crate::params::expand_wildcards(one.options, &words)?;
             }
-            "request_cache"
-            | "requestCache"
-            | "ccs_minimize_roundtrips"
+            "request_cache" | "requestCache" => one.request_cache = Some(flag()?),
+            "ccs_minimize_roundtrips"
             | "ccsMinimizeRoundtrips"
             | "ignore_throttled"
             | "ignoreThrottled" => {}

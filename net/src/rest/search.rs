@@ -70,6 +70,10 @@ pub(super) fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<Sear
         scroll: super::scroll::keep_alive(call, "scroll")?,
         shards_unfiltered_max: count_of(call, "pre_filter_shard_size")?,
         reduce_at_once: count_of(call, "batched_reduce_size")?,
+        request_cache: match call.params.text("request_cache") {
+            Some(_) => Some(call.params.flag("request_cache", false)?),
+            None => None,
+        },
     })
 }
 

@@ -120,7 +120,7 @@ pub(super) const SEARCH: &[Known] = &[
     flag("ccs_minimize_roundtrips").idle(),
     Known::new("max_concurrent_shard_requests", Int).idle().unoffered(),
     Known::new("pre_filter_shard_size", Int).unoffered(),
-    flag("request_cache").idle(),
+    flag("request_cache"),
     flag("typed_keys"),
     flag("force_synthetic_source").idle(),
     own("min_compatible_shard_node").idle(),

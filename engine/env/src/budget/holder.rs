@@ -10,7 +10,7 @@ pub enum Holder {
     Answers,
     /// Buckets of aggregations.
     Aggregations,
-    /// Filters that are kept for later searches.
+    /// Filters and answers that are kept for later searches.
     Filters,
     /// What shards keep until a flush: operations, buffers, segments without a file.
     Writes,
