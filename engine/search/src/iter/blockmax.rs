@@ -277,6 +277,7 @@ impl BlockMax {
             harvest(&matched, base, rest, window.bar, &mut table, docs, sums);
             start = end;
         }
+        table.give_back();
     }
 
     /// Drops candidates that cannot reach the bar with the first `count` clauses.

@@ -4,12 +4,11 @@
 //! other fills: each with a table of its own, a thousand ranges over two fields held 110 MB.
 //!
 //! Always true
-//! 1. What is lent is blank: all zero, no hits. Whoever has it leaves numbers as blank as it found them.
+//! 1. What is lent is blank: all zero, no hits. Whoever gives it back leaves numbers as blank as it found them.
 //! 2. A thread keeps no more of a kind than [`KEPT_MAX`]; queries that nest deeper make some anew.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
-use std::thread::LocalKey;
 
 use super::{Hits, WINDOW};
 
@@ -33,8 +32,8 @@ pub trait Blank: Sized + 'static {
     /// What the next one does not mind about.
     fn clear(&mut self) {}
 
-    /// Those that are there.
-    fn spare() -> &'static LocalKey<Spare<Self>>;
+    /// Does something with those that are there; nothing at the end of a thread.
+    fn with_spare<R>(use_them: impl FnOnce(&mut Vec<Box<Self>>) -> R) -> Option<R>;
 }
 
 macro_rules! numbers {
@@ -52,8 +51,8 @@ macro_rules! numbers {
                 self.iter().all(|number| *number == $zero)
             }
 
-            fn spare() -> &'static LocalKey<Spare<Self>> {
-                &$spare
+            fn with_spare<R>(use_them: impl FnOnce(&mut Vec<Box<Self>>) -> R) -> Option<R> {
+                $spare.try_with(|spare| use_them(&mut spare.borrow_mut())).ok()
             }
         }
     };
@@ -80,20 +79,34 @@ impl Blank for Hits {
         Hits::clear(self);
     }
 
-    fn spare() -> &'static LocalKey<Spare<Self>> {
-        &HITS
+    fn with_spare<R>(use_them: impl FnOnce(&mut Vec<Box<Self>>) -> R) -> Option<R> {
+        HITS.try_with(|spare| use_them(&mut spare.borrow_mut())).ok()
     }
 }
 
 /// A table until it goes back.
-pub struct Lent<T: Blank>(Option<Box<T>>);
+#[must_use = "dropped it is freed, and the next one is made anew"]
+pub struct Lent<T: Blank>(Box<T>);
 
 impl<T: Blank> Lent<T> {
     /// One that is spare, or a new one.
     #[inline]
     pub fn take() -> Self {
-        let spare = T::spare().with_borrow_mut(Vec::pop);
-        Self(Some(spare.unwrap_or_else(T::blank)))
+        let spare = T::with_spare(Vec::pop).flatten();
+        Self(spare.unwrap_or_else(T::blank))
+    }
+
+    /// Back it goes. One that is dropped instead, as where somebody panics, is lent no more.
+    #[inline]
+    pub fn give_back(self) {
+        let mut table = self.0;
+        table.clear();
+        debug_assert!(table.is_blank(), "what is lent is blank");
+        T::with_spare(|spare| {
+            if spare.len() < KEPT_MAX {
+                spare.push(table);
+            }
+        });
     }
 }
 
@@ -102,29 +115,14 @@ impl<T: Blank> Deref for Lent<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.0.as_ref().expect("there until it is dropped")
+        &self.0
     }
 }
 
 impl<T: Blank> DerefMut for Lent<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        self.0.as_mut().expect("there until it is dropped")
-    }
-}
-
-impl<T: Blank> Drop for Lent<T> {
-    fn drop(&mut self) {
-        let Some(mut table) = self.0.take().filter(|_| !std::thread::panicking()) else { return };
-        table.clear();
-        debug_assert!(table.is_blank(), "what is lent is blank");
-        // At the end of a thread there is nobody any more.
-        let _ = T::spare().try_with(|spare| {
-            let mut spare = spare.borrow_mut();
-            if spare.len() < KEPT_MAX {
-                spare.push(table);
-            }
-        });
+        &mut self.0
     }
 }
 
@@ -133,7 +131,7 @@ mod tests {
     use super::*;
 
     fn spare<T: Blank>() -> usize {
-        T::spare().with_borrow(Vec::len)
+        T::with_spare(|spare| spare.len()).expect("the thread goes on")
     }
 
     #[test]
@@ -144,7 +142,8 @@ mod tests {
         first[7] = 0.0;
         let (place, second) = (at(&first), Lent::<Numbers<f64>>::take());
         assert_ne!(place, at(&second), "each has its own");
-        drop((second, first));
+        second.give_back();
+        first.give_back();
         let again = [Lent::<Numbers<f64>>::take(), Lent::take()];
         assert!(again.iter().any(|one| at(one) == place));
         assert_eq!(spare::<Numbers<f64>>(), 0);
@@ -153,12 +152,12 @@ mod tests {
     #[test]
     fn few_are_kept_and_hits_come_back_empty() {
         let many: Vec<Lent<Hits>> = (0..10).map(|_| Lent::take()).collect();
-        drop(many);
+        many.into_iter().for_each(Lent::give_back);
         assert_eq!(spare::<Hits>(), KEPT_MAX);
         let mut hits = Lent::<Hits>::take();
         hits.docs.push(1);
         hits.scores.push(1.0);
-        drop(hits);
+        hits.give_back();
         assert!(Lent::<Hits>::take().is_blank());
     }
 }

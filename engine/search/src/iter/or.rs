@@ -119,6 +119,7 @@ impl Filter for AtLeast {
                 bits::set(bits, place);
             }
         });
+        counts.give_back();
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
@@ -223,6 +224,9 @@ impl Scorer for ScoredAtLeast {
                 hits.scores.push(score);
             }
         });
+        found.give_back();
+        sums.give_back();
+        counts.give_back();
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
@@ -326,6 +330,9 @@ impl Scorer for DisMax {
                 hits.scores.push(score);
             }
         });
+        found.give_back();
+        bests.give_back();
+        others.give_back();
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {

@@ -166,6 +166,7 @@ impl Scorer for Summed {
                 hits.scores.push(score);
             }
         }
+        sums.give_back();
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
