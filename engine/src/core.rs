@@ -201,8 +201,7 @@ impl<E: Env> Core<E> {
         let (reply, answer) = reply::channel();
         let lease = shared.budget.lease();
         let room = limit(shared.budget.total_bytes(), shared.config.cores);
-        let answers_room =
-            answers::limit(shared.budget.total_bytes(), shared.config.cores);
+        let answers_room = answers::limit(shared.budget.total_bytes(), shared.config.cores);
         let turns = Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores));
         let beside = lease.clone();
         let cores = usize::from(shared.config.cores);

@@ -18,8 +18,7 @@ use sim::{Sim, SimEnv};
 
 use common::{config, start};
 
-const COUNT: &str =
-    r#"{"size":0,"track_total_hits":true,"query":{"match":{"t":"fox"}},"aggs":{"n":{"sum":{"field":"n"}}}}"#;
+const COUNT: &str = r#"{"size":0,"track_total_hits":true,"query":{"match":{"t":"fox"}},"aggs":{"n":{"sum":{"field":"n"}}}}"#;
 
 fn call(body: &str) -> SearchCall {
     SearchCall {
@@ -35,7 +34,8 @@ async fn write(core: &Rc<Core<SimEnv>>, ids: std::ops::Range<usize>, refresh: Re
         source: Bytes::from(format!(r#"{{"t":"a fox","n":{id}}}"#).into_bytes()),
         ..WriteItem::new(WriteAction::Index, "animals", id.to_string())
     };
-    let reply = core.bulk(&Everything, BulkRequest { items: ids.map(item).collect(), refresh }).await;
+    let reply =
+        core.bulk(&Everything, BulkRequest { items: ids.map(item).collect(), refresh }).await;
     assert!(reply.items.iter().all(|item| item.result.is_ok()));
 }
 
@@ -160,7 +160,8 @@ fn what_may_find_something_else_is_not_kept() {
         assert_eq!(twice(core, &Everything, &forbidden).await, (0, 0));
         let wanted = SearchCall { request_cache: Some(true), ..forbidden };
         assert_eq!(twice(core, &Everything, &wanted).await, (1, 1), "the search has the last word");
-        let with = |body: &str, wanted: bool| SearchCall { request_cache: Some(wanted), ..call(body) };
+        let with =
+            |body: &str, wanted: bool| SearchCall { request_cache: Some(wanted), ..call(body) };
         assert_eq!(twice(core, &Everything, &with(COUNT, false)).await, (0, 0));
         let hits = with(r#"{"query":{"match":{"t":"fox"}}}"#, true);
         assert_eq!(twice(core, &Everything, &hits).await, (1, 1));

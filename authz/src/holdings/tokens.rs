@@ -31,7 +31,8 @@ pub(super) fn judge(grant: &Grant, now: u64, state: &State, most: usize) -> Resu
     let own_room = OWN_MAX.min(room / OWNER_PART).max(1);
     let are_many = state.grants.len() >= own_room && !has_ended;
     if are_many && state.service_grants_of(&grant.user).nth(own_room - 1).is_some() {
-        let (bytes, bytes_max) = ((own_room + 1).saturating_mul(each), own_room.saturating_mul(each));
+        let (bytes, bytes_max) =
+            ((own_room + 1).saturating_mul(each), own_room.saturating_mul(each));
         return Err(Error::NoMemory { what: "tokens_of_one_user", bytes, bytes_max });
     }
     Ok(())

@@ -211,8 +211,7 @@ fn is_steady(request: &SearchRequest, call: &SearchCall) -> bool {
         && !request.profile
         && request.suggest.is_empty();
     let mut texts = call.params.iter().map(|(_, value)| value.as_bytes()).chain([&*call.body]);
-    is_plain
-        && texts.all(|text| UNSTEADY.iter().all(|word| memmem::find(text, word).is_none()))
+    is_plain && texts.all(|text| UNSTEADY.iter().all(|word| memmem::find(text, word).is_none()))
 }
 
 /// All of a search that its answer depends on, and the shards that it reads.
@@ -251,8 +250,8 @@ impl<E: Env> Core<E> {
         for of_index in held.chunk_by(|a, b| a.index == b.index) {
             let first = &of_index[0];
             let index = self.glance(|state| state.index_by_uuid(first.index).cloned())?;
-            let is_allowed = call.request_cache.is_some()
-                || index.settings.flag("index.requests.cache.enable");
+            let is_allowed =
+                call.request_cache.is_some() || index.settings.flag("index.requests.cache.enable");
             let limits = gate::ask(gate, SEARCH, &first.name, &first.via).ok()?;
             if !is_allowed || !limits.is_unlimited() {
                 return None;

@@ -184,7 +184,15 @@ mod tests {
 
     fn token(term: String) -> Token {
         let kind = mapping::analysis::TokenKind::Word;
-        Token { term, position: u32::MAX, length: 9, start: u32::MAX, end: u32::MAX, kind, keyword: false }
+        Token {
+            term,
+            position: u32::MAX,
+            length: 9,
+            start: u32::MAX,
+            end: u32::MAX,
+            kind,
+            keyword: false,
+        }
     }
 
     proptest! {

@@ -498,9 +498,13 @@ mod tests {
         let analyze = |body: &Value| super::analyze(body, None, TOKENS_MAX, &lease);
         let chars = |times: usize| json::json!({"type": "mapping", "mappings": [format!("a => {}", "a".repeat(times))]});
         let text = "a".repeat(100);
-        let large = json::json!({"char_filter": (vec![chars(100), chars(50)]), "text": (text.as_str())});
+        let large =
+            json::json!({"char_filter": (vec![chars(100), chars(50)]), "text": (text.as_str())});
         let (answer, memory) = analyze(&large).expect("half a million letters");
-        assert!(memory.as_ref().is_some_and(|memory| memory.bytes() + UNPAID_BYTES >= 500_000), "{memory:?}");
+        assert!(
+            memory.as_ref().is_some_and(|memory| memory.bytes() + UNPAID_BYTES >= 500_000),
+            "{memory:?}"
+        );
         assert_eq!(taken(), memory.as_ref().map_or(0, Taken::bytes), "the rest came back");
         drop((answer, memory));
         assert_eq!(taken(), 0);
