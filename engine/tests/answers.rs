@@ -8,6 +8,7 @@ use std::sync::Arc;
 use engine::gate::{Gate, Limits};
 use engine::node::Entry;
 use engine::ops::bulk::BulkRequest;
+use engine::ops::cluster_settings::NewClusterSettings;
 use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::search::{SearchCall, SearchReply};
 use engine::ops::{IndicesOptions, Refresh};
@@ -99,6 +100,14 @@ fn an_answer_is_told_again_until_what_it_follows_from_changes() {
         let options = IndicesOptions::default();
         let put = core.put_mapping(&Everything, "animals", options, false, mapping).await;
         put.expect("a new field");
+        assert_eq!(twice(core, &Everything, &call(COUNT)).await, (1, 1));
+        // What may be asked is the cluster's to say.
+        let allow = json!({"search.allow_expensive_queries": false});
+        let wild = call(r#"{"size":0,"query":{"wildcard":{"t":"f*x"}}}"#);
+        assert_eq!(twice(core, &Everything, &wild).await, (1, 1));
+        let new = NewClusterSettings::read(allow, json!({})).expect("settings");
+        core.put_cluster_settings(&Everything, new).await.expect("a good setting");
+        assert!(core.search(&Everything, &wild).await.is_err(), "though its answer is kept");
         assert_eq!(twice(core, &Everything, &call(COUNT)).await, (1, 1));
         // Cleared on one core, gone on both.
         cores[1].search(&Everything, &call(COUNT)).await.expect("a good search");

@@ -399,7 +399,7 @@ impl<E: Env> Core<E> {
             }
         }
         if answers {
-            self.clear_answers(&cleared);
+            self.clear_answers(&cleared).await;
         }
         self.answered(&wide, shards, is_any_gone).await
     }

@@ -6,12 +6,13 @@
 //!
 //! Always true
 //! 1. An answer is told again to the same words alone, of the same indices as they were then (the very mapping and
-//!    settings), while each shard shows the very view that was read.
+//!    settings, and those of the cluster), while each shard shows the very view that was read.
 //! 2. Nothing is kept of a search that may not find the same again ([`is_steady`]), of a caller to whom anything is
 //!    hidden, by a filter of an alias, or of an answer that is not whole.
 //! 3. A core keeps no more than its limit, taken from the node's memory; where that has none left, nothing is kept, and
 //!    where it is scarce all goes. What was asked for longest ago goes first.
-//! 4. The places of views and indices are compared, and held occupied (`Weak`): none is taken for another.
+//! 4. The places of views, indices and settings are compared, and held occupied (`Weak`): none is taken for another.
+//! 5. Nobody goes through all that is kept at once: that would hold the core.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,9 +20,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use base::ShardId;
-use cluster::Index;
+use base::hash::Set;
+use cluster::{ClusterSettings, Index};
 use env::budget::{Lease, Taken};
-use env::{Clock, Env, heap};
+use env::{Clock, Env, Spawn, heap};
 use memchr::memmem;
 use search::request::SearchRequest;
 use search::result::Memory;
@@ -49,8 +51,19 @@ const ANSWER_BYTES_MAX: usize = 256 << 10;
 /// Longer words are not compared with those of other searches.
 const WORDS_BYTES_MAX: usize = 16 << 10;
 
-/// What each answer takes beside what is measured, about.
+/// Of a search of more shards nothing is kept: to look whether all show the same takes longer than half of what a core
+/// may be held.
+const SHARDS_MAX: usize = 512;
+
+/// So many answers are kept by a core at most.
+const ANSWERS_MAX: usize = 2048;
+
+/// So many are let go in one go.
+const GONE_AT_ONCE: usize = 64;
+
+/// What each answer takes beside what is measured, about; and each shard that it reads.
 const ENTRY_BYTES: usize = 512;
+const READ_BYTES: usize = 2 * size_of::<Read>();
 
 /// A copy of a smaller answer is not paid for.
 const FREE_BYTES: usize = 16 << 10;
@@ -86,10 +99,13 @@ impl Read {
 pub(super) struct Key {
     words: Arc<[u8]>,
     reads: Vec<Read>,
+    /// The cluster's: they say what may be asked.
+    settings: Weak<ClusterSettings>,
 }
 
 struct Entry {
     reads: Vec<Read>,
+    settings: Weak<ClusterSettings>,
     reply: SearchReply,
     bytes: usize,
     asked: u64,
@@ -143,6 +159,7 @@ impl Answers {
     fn find(&mut self, key: &Key) -> Option<(&SearchReply, usize)> {
         let entry = self.entries.get_mut(&key.words)?;
         let same = entry.reads.len() == key.reads.len()
+            && Weak::ptr_eq(&entry.settings, &key.settings)
             && entry.reads.iter().zip(&key.reads).all(|(kept, now)| kept.is_same(now));
         if !same {
             return None;
@@ -166,7 +183,7 @@ impl Answers {
         if let Some(old) = self.remove(&key.words) {
             goes(&old, false);
         }
-        while self.bytes + bytes > self.bytes_max
+        while (self.bytes + bytes > self.bytes_max || self.entries.len() >= ANSWERS_MAX)
             && let Some((_, words)) = self.order.pop_first()
         {
             if let Some(entry) = self.remove(&words) {
@@ -177,8 +194,9 @@ impl Answers {
         self.asked += 1;
         self.bytes += bytes;
         self.order.insert(self.asked, Arc::clone(&key.words));
-        let (reads, asked) = (key.reads, self.asked);
-        self.entries.insert(key.words, Entry { reads, reply, bytes, asked, _memory: memory });
+        let (Key { words, reads, settings }, asked) = (key, self.asked);
+        let entry = Entry { reads, settings, reply, bytes, asked, _memory: memory };
+        self.entries.insert(words, entry);
         true
     }
 
@@ -189,13 +207,14 @@ impl Answers {
         Some(entry)
     }
 
-    /// Takes out those for which `goes` says so.
-    fn remove_where(&mut self, goes: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+    /// Takes out some of those for which `goes` says so, those that were asked for longest ago first.
+    fn remove_some(&mut self, goes: impl Fn(&Entry) -> bool) -> Vec<Entry> {
         let going: Vec<Arc<[u8]>> = self
-            .entries
-            .iter()
-            .filter(|(_, entry)| goes(entry))
-            .map(|(words, _)| Arc::clone(words))
+            .order
+            .values()
+            .filter(|words| self.entries.get(&***words).is_some_and(&goes))
+            .take(GONE_AT_ONCE)
+            .cloned()
             .collect();
         going.iter().filter_map(|words| self.remove(words)).collect()
     }
@@ -242,7 +261,8 @@ impl<E: Env> Core<E> {
     ) -> Option<Key> {
         let is_wanted = call.request_cache.unwrap_or(request.size == 0);
         let bytes = call.body.len() + call.params.iter().map(|(_, it)| it.len()).sum::<usize>();
-        if !is_wanted || held.is_empty() || bytes > WORDS_BYTES_MAX || !is_steady(request, call) {
+        let is_small = (1..=SHARDS_MAX).contains(&held.len()) && bytes <= WORDS_BYTES_MAX;
+        if !is_wanted || !is_small || !is_steady(request, call) {
             return None;
         }
         let directory = self.directory();
@@ -264,7 +284,8 @@ impl<E: Env> Core<E> {
                 reads.push(Read { shard, index, view, cleared });
             }
         }
-        Some(Key { words: words_of(call, held).into(), reads })
+        let settings = self.glance(|state| Arc::downgrade(&state.settings));
+        Some(Key { words: words_of(call, held).into(), reads, settings })
     }
 
     /// The answer that is kept of a search, counted as one that was found; none where there is none.
@@ -310,12 +331,12 @@ impl<E: Env> Core<E> {
         }
         let directory = self.directory();
         if self.lease().is_scarce() {
-            let gone = answers.remove_where(|_| true);
+            let gone = answers.remove_some(|_| true);
             return gone.iter().for_each(|entry| entry.goes(&directory, true));
         }
         let (mut copy, copied) = heap::left_by(|| reply.clone());
         (copy.memory, copy.more_memory) = (None, Memory::default());
-        let bytes = copied + key.words.len() + ENTRY_BYTES;
+        let bytes = copied + key.words.len() + ENTRY_BYTES + READ_BYTES * key.reads.len();
         if bytes > most {
             return;
         }
@@ -327,16 +348,26 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// Forgets the answers of shards, on this core at once, on others when they are asked for again.
-    pub(super) fn clear_answers(&self, shards: &[ShardId]) {
+    /// Forgets the answers of shards: at once where they are told, and by and by what they hold on this core; on others
+    /// when something else needs the room.
+    pub(super) async fn clear_answers(&self, shards: &[ShardId]) {
         let directory = self.directory();
+        let shards: Set<ShardId> = shards.iter().copied().collect();
         for kept in shards.iter().filter_map(|shard| kept_of(&directory, *shard)) {
             kept.cleared.add(1);
             kept.gone_bytes.add(kept.held_bytes());
+            self.env.spawn().yield_if_needed().await;
         }
         let concerns = |entry: &Entry| entry.reads.iter().any(|it| shards.contains(&it.shard));
-        let gone = self.answers.borrow_mut().remove_where(concerns);
-        gone.iter().for_each(|entry| entry.goes(&directory, false));
+        loop {
+            let gone = self.answers.borrow_mut().remove_some(concerns);
+            gone.iter().for_each(|entry| entry.goes(&directory, false));
+            if gone.len() < GONE_AT_ONCE {
+                return;
+            }
+            drop(gone);
+            self.env.spawn().yield_if_needed().await;
+        }
     }
 }
 
