@@ -145,6 +145,9 @@ fn what_may_find_something_else_is_not_kept() {
         let cores = start(&env).await;
         let core = &cores[0];
         write(core, 0..10, Refresh::Now).await;
+        let dated = json!({"properties": {"at": {"type": "date"}}});
+        let options = IndicesOptions::default();
+        core.put_mapping(&Everything, "animals", options, false, dated).await.expect("a new field");
         let filter = Some(Arc::new(json!({"term": {"n": 1}})));
         let hiding = Hiding(Limits { filter, key: 1, ..Limits::default() });
         let seen = core.search(&Everything, &call(COUNT)).await.expect("a good search");
@@ -155,6 +158,8 @@ fn what_may_find_something_else_is_not_kept() {
             r#"{"size":0,"query":{"range":{"at":{"gte":"now-1d"}}}}"#,
             r#"{"size":0,"query":{"range":{"at":{"gte":"\u006eow-1d"}}}}"#,
             r#"{"size":0,"query":{"function_score":{"random_score":{}}}}"#,
+            r#"{"size":0,"query":{"query_string":{"query":"at:[n\\ow-1d TO *]"}}}"#,
+            r#"{"size":0,"query":{"function_score":{"min_score":0.5,"gauss":{"at":{"scale":"2s"}}}}}"#,
             r#"{"size":0,"query":{"script":{"script":"doc['n'].value > 3"}}}"#,
             r#"{"size":0,"query":{"terms":{"n":{"index":"animals","id":"1","path":"n"}}}}"#,
             r#"{"size":0,"profile":true}"#,

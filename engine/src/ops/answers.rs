@@ -68,9 +68,10 @@ const READ_BYTES: usize = 2 * size_of::<Read>();
 /// A copy of a smaller answer is not paid for.
 const FREE_BYTES: usize = 16 << 10;
 
-/// What stands in the words of a search that may ask for the time or for chance, or in which that is written so that it
-/// cannot be seen.
-const UNSTEADY: [&[u8]; 3] = [b"now", b"random", b"\\u"];
+/// What stands in the words of a search that may ask for the time or for chance: each is part of a name or value that
+/// asks for it, and nothing else does. A backslash may hide one (`n\\ow` of a query string is `now`); decay functions take
+/// the time where they are told of none.
+const UNSTEADY: [&[u8]; 4] = [b"now", b"random", b"function_score", b"\\"];
 
 /// How much one of `cores` may keep of a budget of `total` bytes.
 pub(crate) fn limit(total: usize, cores: u16) -> usize {
@@ -221,8 +222,8 @@ impl Answers {
 }
 
 /// Does a search find the same again, as long as the documents are the same? Not where it reads the time or chance, a
-/// script of its own, other documents, or tells how long it took. Whether words ask for the time is told by sight: one
-/// who looks for `nowhere` is taken for it, too, and looks again.
+/// script of its own, other documents, or tells how long it took. Whether words ask for the time is told by sight: who
+/// looks for `nowhere` is taken to, and looks again.
 fn is_steady(request: &SearchRequest, call: &SearchCall) -> bool {
     let is_plain = !request.scripted
         && !request.looks_up
